@@ -139,26 +139,31 @@ impl Engine {
     /// If the store refuses, this gives back unused memory, waits for the queue and tries again;
     /// then moves small tensors together and tries again; then tries smaller segments.
     pub(crate) fn allocate(&self, bytes: u64, avoid: &[u64]) -> Result<Arc<Storage>> {
-        self.allocate_by(bytes, Some(avoid), 0)
+        self.allocate_by((bytes, &[]), Some(avoid), 0)
+    }
+
+    /// Like `allocate`, where values of the sizes `next` are to have memory too.
+    pub(crate) fn allocate_before(&self, bytes: u64, next: &[u64]) -> Result<Arc<Storage>> {
+        self.allocate_by((bytes, next), Some(&[]), 0)
     }
 
     /// Like `allocate`, but in one piece wherever one segment holds it.
     pub(crate) fn allocate_whole(&self, bytes: u64, avoid: &[u64]) -> Result<Arc<Storage>> {
-        self.allocate_by(bytes, Some(avoid), self.segment_bytes())
+        self.allocate_by((bytes, &[]), Some(avoid), self.segment_bytes())
     }
 
     /// Like `allocate`, but in buffers that no other tensor shares.
     pub(crate) fn allocate_alone(&self, bytes: u64) -> Result<Arc<Storage>> {
-        self.allocate_by(bytes, None, 0)
+        self.allocate_by((bytes, &[]), None, 0)
     }
 
     fn allocate_by(
         &self,
-        bytes: u64,
+        (bytes, next): (u64, &[u64]),
         avoid: Option<&[u64]>,
         whole_max: u64,
     ) -> Result<Arc<Storage>> {
-        let storage = self.room_for(bytes, avoid, whole_max)?;
+        let storage = self.room_for((bytes, next), avoid, whole_max)?;
         self.watches.tell(|notes| notes.allocated(bytes));
         self.level(Some(bytes));
         #[cfg(feature = "testing")]
@@ -173,14 +178,20 @@ impl Engine {
         }
     }
 
-    fn room_for(&self, bytes: u64, avoid: Option<&[u64]>, whole_max: u64) -> Result<Arc<Storage>> {
+    fn room_for(
+        &self,
+        (bytes, next): (u64, &[u64]),
+        avoid: Option<&[u64]>,
+        whole_max: u64,
+    ) -> Result<Arc<Storage>> {
         self.gpu.alive()?;
         let segments = *lock(&self.state).store.segments();
         let mut segment = segments.bytes_max;
         if let Some(sketch) = &self.sketch {
             return Ok(sketch.allocate(bytes, segments));
         }
-        let attempt = |segment| lock(&self.state).store.allocate(&self.gpu, bytes, segment, avoid);
+        let attempt =
+            |segment| lock(&self.state).store.allocate(&self.gpu, (bytes, next), segment, avoid);
         let mut refusal = match attempt(segment) {
             Ok(storage) => return Ok(storage),
             Err(refusal) => self.give_up_unless_memory(refusal)?,

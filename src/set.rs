@@ -318,14 +318,15 @@ impl TensorSet {
         let clock = Stopwatch::start();
         let passages = for_all(&self.tensors, |tensor| Passage::decide(tensor, device))?;
         passages.iter().try_for_each(|(_, passage)| passage.admit(site))?;
+        let sizes: Vec<u64> = passages.iter().map(|(_, passage)| passage.bytes).collect();
         let mut storages = Vec::with_capacity(passages.len());
-        for (name, passage) in &passages {
-            storages.push(passage.reserve().map_err(|error| error.during(cause::of(name)))?);
+        for (i, (name, passage)) in passages.iter().enumerate() {
+            let storage = passage.reserve(&sizes[i + 1..]);
+            storages.push(storage.map_err(|error| error.during(cause::of(name)))?);
         }
         // Commands recorded so far may still use the memory that the set takes over.
         device.engine.flush()?;
-        let mut meter =
-            Meter::new(passages.iter().map(|(_, passage)| passage.bytes).sum(), progress);
+        let mut meter = Meter::new(sizes.iter().sum(), progress);
         let mut arrived = Arrived::default();
         for ((name, passage), storage) in passages.into_iter().zip(storages) {
             let progress = |bytes| meter.add(&name, bytes);
@@ -474,15 +475,15 @@ impl Device {
             Ok((order, goods.weights.clone()))
         })?;
         orders.iter().try_for_each(|_| engine.books.admit(Direction::Up, site))?;
+        let sizes: Vec<u64> = orders.iter().map(|(_, (order, _))| order.bytes).collect();
         let mut storages = Vec::with_capacity(orders.len());
-        for (name, (order, _)) in &orders {
-            let storage = engine.allocate(order.bytes, &[]);
+        for (i, (name, (order, _))) in orders.iter().enumerate() {
+            let storage = engine.allocate_before(order.bytes, &sizes[i + 1..]);
             storages.push(storage.map_err(|error| error.during(cause::of(name)))?);
         }
         // Commands recorded so far may still use the memory that the set takes over.
         engine.flush()?;
-        let total = orders.iter().map(|(_, (order, _))| order.bytes).sum();
-        let meter = RefCell::new(Meter::new(total, progress));
+        let meter = RefCell::new(Meter::new(sizes.iter().sum(), progress));
         let mut arrived = Arrived::default();
         for ((name, (order, weights)), storage) in orders.into_iter().zip(storages) {
             let entry = engine.books.open(Direction::Up, order.to(), site);

@@ -128,11 +128,12 @@ impl Store {
     }
 
     /// Memory for `bytes` bytes in segments of at most `segment_bytes`, in none of the buffers in
-    /// `avoid`; without, in buffers to itself.
+    /// `avoid`; without, in buffers to itself. It is staggered only where that leaves enough for
+    /// those of the sizes `next`.
     pub(crate) fn allocate(
         &mut self,
         gpu: &Gpu,
-        bytes: u64,
+        (bytes, next): (u64, &[u64]),
         segment_bytes: u64,
         avoid: Option<&[u64]>,
     ) -> Result<Arc<Storage>, Denial> {
@@ -141,7 +142,8 @@ impl Store {
             return Err(Denial::Cap);
         }
         let spread = bytes.next_multiple_of(PAD) >= SPREAD_MIN
-            && self.outlook(&[bytes], segment_bytes).spread;
+            && self.pool.room(SPREAD_MIN) > 0
+            && self.outlook(&[&[bytes], next].concat(), segment_bytes).spread;
         let mut pieces = Vec::new();
         for size in self.segments.sizes(bytes, segment_bytes) {
             match self.pool.take(gpu, size, (self.cap, spread), avoid) {

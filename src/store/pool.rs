@@ -167,7 +167,7 @@ impl Pool {
     }
 
     /// How far into its buffer a large segment of this size may begin.
-    fn room(&self, bytes: u64) -> u64 {
+    pub(super) fn room(&self, bytes: u64) -> u64 {
         let room = (self.places - 1) * PLACE_STEP;
         let fits = self.large_bytes(bytes) + room <= self.buffer_bytes_max;
         if bytes >= SPREAD_MIN && fits { room } else { 0 }

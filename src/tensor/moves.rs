@@ -68,7 +68,7 @@ impl Tensor {
     ) -> Result<(Self, Receipt)> {
         let passage = Passage::decide(self, device)?;
         passage.admit(site)?;
-        let storage = passage.reserve()?;
+        let storage = passage.reserve(&[])?;
         device.engine.flush()?;
         passage.carry(storage, drive, site, |_| {}).await
     }
@@ -110,12 +110,12 @@ impl<'a> Passage<'a> {
         self.device.engine.books.admit(Direction::Up, site)
     }
 
-    /// Memory on the target, if any is needed.
-    pub(crate) fn reserve(&self) -> Result<Option<Arc<Storage>>> {
+    /// Memory on the target, if any is needed, where values of the sizes `next` come after.
+    pub(crate) fn reserve(&self, next: &[u64]) -> Result<Option<Arc<Storage>>> {
         if self.stays() {
             return Ok(None);
         }
-        let storage = self.device.engine.allocate(self.bytes, &[]);
+        let storage = self.device.engine.allocate_before(self.bytes, next);
         storage.map(Some).map_err(|error| self.there(error))
     }
 

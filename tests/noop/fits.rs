@@ -2,9 +2,9 @@
 //! more, and against what an allocation then does.
 
 use wharf::caps::{Caps, Limit, fixtures};
-use wharf::memory::Fit;
+use wharf::memory::{Fit, fit_all};
 use wharf::testing::noop;
-use wharf::{DType, Device, Policy};
+use wharf::{DType, Device, HostView, Policy, Shipment};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -224,6 +224,36 @@ fn what_fits_under_a_cap_is_what_an_upload_finds() {
             let size = size as usize;
             assert!(device.upload(&data[..size], size).is_ok(), "{size}: {fit:?}");
         }
+    }
+}
+
+/// The first of a set leave room for the last, before they take any to begin apart.
+#[test]
+fn a_set_that_fits_goes_up_and_over() {
+    let (caps, data) = (fixtures::lavapipe(), vec![0u8; 4 << 20]);
+    let (from, mut shipment) = (open(&caps), Shipment::new());
+    for n in 0..8 {
+        let view = HostView::new(&data, data.len()).expect("it fits");
+        shipment.add(n.to_string(), view).expect("new");
+    }
+    from.set_cap(None);
+    let (set, _) = from.upload_set(&shipment).expect("there is no cap");
+    for (cap, fits) in [(32 * MIB - 1, false), (32 * MIB, true), (33 * MIB, true), (34 * MIB, true)]
+    {
+        let fit = fit_all(&caps, Some(cap), &[4 * MIB; 8]);
+        assert_eq!(fit.fits, fits, "{cap}: {fit:?}");
+        let [up, over] = [0; 2].map(|_| {
+            let device = open(&caps);
+            device.set_cap(Some(cap));
+            device
+        });
+        let carried = up.upload_set(&shipment);
+        assert_eq!(carried.is_ok(), fits, "{cap}: {carried:?}");
+        let moved = set.move_to(&over);
+        assert_eq!(moved.is_ok(), fits, "{cap}: {moved:?}");
+        let reserved = [up, over].map(|device| device.memory().bytes_reserved);
+        let all = cap == 34 * MIB;
+        assert!(!all || reserved == [fit.bytes_reserve; 2], "{reserved:?} for {fit:?}");
     }
 }
 
