@@ -57,13 +57,13 @@ struct Outlook {
 /// ```
 #[must_use]
 pub fn fit_all(caps: &Caps, cap: Option<u64>, tensors: &[u64]) -> Fit {
-    let bytes = tensors.iter().fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
+    let tensors: Vec<u64> = tensors.iter().copied().filter(|bytes| *bytes > 0).collect();
     // An adapter without storage buffers.
-    if Segments::new(caps).bytes_max == 0 && bytes > 0 {
-        return Fit::refused(bytes);
+    if Segments::new(caps).bytes_max == 0 && !tensors.is_empty() {
+        return Fit::refused(tensors.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes)));
     }
     let staging = ring::staging_bytes_max(caps, tensors.iter().copied().max().unwrap_or(0));
-    Store::on_paper(caps, cap).fit(tensors, staging)
+    Store::on_paper(caps, cap).fit(&tensors, staging)
 }
 
 /// The segments of tensors: how many there are of a size. All of one but the last are equal.

@@ -262,8 +262,8 @@ fn a_set_that_fits_goes_up_and_over() {
 fn nothing_fits_where_nothing_can_be_bound() {
     for limit in [Limit::BindingBytes, Limit::BufferBytes] {
         let caps = Caps::webgpu_baseline().with_limit(limit, 0);
-        let fit = wharf::memory::fit_all(&caps, None, &[4096, 80]);
+        let fit = fit_all(&caps, None, &[4096, 0, 80]);
         assert!(!fit.fits && fit.bytes == 4176, "{fit}");
-        assert!(wharf::memory::fit_all(&caps, None, &[]).fits);
+        assert!(fit_all(&caps, None, &[]).fits && fit_all(&caps, None, &[0]).fits);
     }
 }
