@@ -69,11 +69,20 @@ fn whole_by<T>(
     sync: impl Fn(Synced, &File) -> std::io::Result<()>,
 ) -> Result<T> {
     let written = || -> Result<T> {
-        // A link stays one, and the file that it leads to changes.
-        let whole = path.is_symlink().then(|| std::fs::canonicalize(path).ok()).flatten();
-        let path = whole.as_deref().unwrap_or(path);
-        let (part, file) = Unfinished::beside(path).map_err(|error| unwritten(&error))?;
-        if let Ok(old) = std::fs::metadata(path) {
+        let old = match std::fs::metadata(path) {
+            Ok(old) if !old.is_file() => Err(std::io::Error::other("it is no file")),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            old => old.map(Some),
+        };
+        let old = old.map_err(|error| unwritten(&error))?;
+        // A link stays one, and the file that it leads to changes, or is made.
+        let mut path = path.to_owned();
+        while let Ok(next) = std::fs::read_link(&path) {
+            path.pop();
+            path.push(next);
+        }
+        let (part, file) = Unfinished::beside(&path).map_err(|error| unwritten(&error))?;
+        if let Some(old) = old {
             // Whoever could not read the old file cannot read the new one.
             file.set_permissions(old.permissions()).map_err(|error| unwritten(&error))?;
         }
@@ -82,8 +91,8 @@ fn whole_by<T>(
         let done = file.flush().and_then(|()| sync(Synced::File, file.get_ref()));
         done.map_err(|error| unwritten(&error))?;
         drop(file);
-        std::fs::rename(&part.0, path).map_err(|error| unwritten(&error))?;
-        folder(path, sync).map_err(|error| ArchiveCause::Unsettled { why: error.to_string() })?;
+        std::fs::rename(&part.0, &path).map_err(|error| unwritten(&error))?;
+        folder(&path, sync).map_err(|error| ArchiveCause::Unsettled { why: error.to_string() })?;
         Ok(written)
     };
     written().map_err(|error| error.during(path.to_string_lossy()))

@@ -535,3 +535,38 @@ fn a_file_that_is_saved_again_keeps_its_place_and_its_mode() {
     assert_eq!(mode & 0o777, 0o600, "{mode:o}");
     let _ = std::fs::remove_file(link);
 }
+
+/// Nor is a link, which would no longer lead to where somebody reads.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_saved_over() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+
+    let device = open(Caps::webgpu_baseline());
+    let mut set = wharf::TensorSet::new();
+    set.insert("x", device.ones([4], DType::F32).expect("small")).expect("new");
+    let folder = std::env::temp_dir().join(format!("wharf-odd-{}", std::process::id()));
+    std::fs::create_dir(&folder).expect("it is new");
+    let [socket, link, circle] = ["socket", "link", "circle"].map(|name| folder.join(name));
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("it is new");
+    symlink("socket", &link).expect("it is new");
+    symlink("circle", &circle).expect("it is new");
+    for path in [&socket, &link, &folder, &circle] {
+        let error = set.save(path).expect_err("it is no file");
+        let said = error.to_string();
+        let why = if path == &circle { "" } else { "it is no file" };
+        assert!(said.ends_with(why) && said.contains("cannot be written"), "{path:?}: {said}");
+        assert_eq!(error.kind(), ErrorKind::File, "{error:?}");
+    }
+    let kind = std::fs::metadata(&socket).expect("it is there").file_type();
+    assert!(kind.is_socket() && circle.is_symlink(), "they are what they were");
+    // What a link leads to may be made by this.
+    let [far, near, file] = ["far", "near", "file"].map(|name| folder.join(name));
+    symlink("near", &far).expect("it is new");
+    symlink(&file, &near).expect("it is new");
+    let _ = set.save(&far).expect("it is written");
+    assert!(far.is_symlink() && near.is_symlink() && file.is_file(), "all links stay");
+    let names = std::fs::read_dir(&folder).expect("it is there").count();
+    assert_eq!(names, 6, "no part is left");
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+}
