@@ -55,8 +55,9 @@ impl fmt::Display for Verdict {
 }
 
 /// Whether a text names an adapter: by its index, or by a part of its name, vendor, driver, backend
-/// or kind. Words are matched one by one, so that `"vulkan llvmpipe"` narrows down.
-fn names(text: &str, index: usize, caps: &Caps) -> bool {
+/// or kind. Words are matched one by one, so that `"vulkan llvmpipe"` narrows down; a number that
+/// is no index of `count` adapters is a whole word of a name, such as `"4090"`.
+fn names(text: &str, (index, count): (usize, usize), caps: &Caps) -> bool {
     let id = &caps.identity;
     let haystack = format!(
         "{} {} {} {} {} {}",
@@ -70,7 +71,8 @@ fn names(text: &str, index: usize, caps: &Caps) -> bool {
     .to_lowercase();
     let text = text.trim().to_lowercase();
     if let Ok(number) = text.parse::<usize>() {
-        return number == index;
+        let mut words = id.name.split(|c: char| c != '.' && !c.is_alphanumeric());
+        return number == index || number >= count && words.any(|word| word == text);
     }
     !text.is_empty() && text.split_whitespace().all(|word| haystack.contains(word))
 }
@@ -97,7 +99,7 @@ pub(crate) fn is_settled<'a>(
 pub(crate) fn choose(adapters: &[Caps], wanted: &Wanted) -> Vec<Verdict> {
     let mut verdicts: Vec<Option<Verdict>> = (adapters.iter().enumerate())
         .map(|(index, caps)| match wanted {
-            Wanted::Named { text, .. } if !names(text, index, caps) => {
+            Wanted::Named { text, .. } if !names(text, (index, adapters.len()), caps) => {
                 Some(Verdict::NotNamed { text: text.clone() })
             }
             _ => unfit(caps).map(Verdict::Unfit),

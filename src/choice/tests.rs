@@ -133,6 +133,27 @@ fn a_name_is_an_index_or_words_out_of_the_identity() {
 }
 
 #[test]
+fn a_number_that_is_no_index_is_a_word_of_the_name() {
+    let called = |name: &str| {
+        let mut caps = nvidia_vulkan();
+        caps.identity.name = name.into();
+        caps
+    };
+    let there =
+        [called("Arc 2"), called("GeForce RTX 4090/PCIe/SSE2"), called("Radeon 6800.5 (RADV)")];
+    for (text, want) in [
+        ("4090", Some(1)),
+        ("2", Some(2)),
+        ("409", None),
+        ("6800", None),
+        ("5", None),
+        ("580", None),
+    ] {
+        assert_eq!(taken(&there, &named(text)), want, "{text:?}");
+    }
+}
+
+#[test]
 fn several_matches_are_ranked_like_the_best() {
     let there = [llvmpipe_gl(), lavapipe(), navi21()];
     assert_eq!(taken(&there, &named("mesa")), Some(2), "hardware before software");
