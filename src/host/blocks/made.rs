@@ -129,11 +129,11 @@ impl WeightBlock {
             losses.nan += u64::from(weight.is_nan());
             losses.infinite += u64::from(weight.is_infinite());
             if lost {
-                if weight.is_finite() {
+                if weight.is_nan() {
+                    tally.nan += 1;
+                } else {
                     tally.overflowed += 1;
                     tally.first_changed = tally.first_changed.or(Some(index));
-                } else {
-                    tally.nan += 1;
                 }
                 continue;
             }
@@ -223,8 +223,11 @@ mod tests {
                 assert!(number.is_nan(), "{odd}: all of it is NaN, not {number}");
                 let counts = (losses.nan, losses.infinite, losses.overflowed);
                 assert_eq!(counts, (nan, infinite, overflowed), "{odd}");
-                assert_eq!((tally.values(), tally.nan), (32, nan + infinite), "{odd}");
+                let counts = (tally.nan, tally.overflowed, tally.first_changed);
+                assert_eq!(counts, (nan, 32 - nan, Some(0)), "{odd}");
             }
+            let (.., tally, _) = block(form, |_| f32::INFINITY);
+            assert!(tally.overflowed == 32 && !tally.is_exact(), "{tally:?}");
             let (block, _, tally, losses) = block(form, |_| 0.0);
             assert_eq!(block.numbers, [0; BLOCK], "{block:?}");
             assert!(tally.is_exact() && losses.squares == 0.0, "{tally:?}");
