@@ -190,6 +190,27 @@ impl<'a> Text<'a> {
         Ok(text)
     }
 
+    /// What describes a dtype: a string, or a list of the fields of a record, as it is written.
+    fn descr(&mut self) -> Result<&'a str> {
+        let (begin, mut depth) = (self.0.trim_start(), 0);
+        if !begin.starts_with('[') {
+            return self.string();
+        }
+        loop {
+            self.0 = self.0.trim_start_matches(|c: char| !"[]'\"".contains(c));
+            if self.takes("[") {
+                depth += 1;
+            } else if !self.takes("]") {
+                // Brackets in it are none.
+                self.string()?;
+            } else if depth == 1 {
+                return Ok(&begin[..begin.len() - self.0.len()]);
+            } else {
+                depth -= 1;
+            }
+        }
+    }
+
     fn number(&mut self) -> Result<u64> {
         self.0 = self.0.trim_start();
         let end = self.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.0.len());
@@ -229,7 +250,7 @@ impl Literal {
             let field = text.string()?;
             text.require(":")?;
             let again = match field {
-                "descr" => descr.replace(text.string()?.to_owned()).is_some(),
+                "descr" => descr.replace(text.descr()?.to_owned()).is_some(),
                 "fortran_order" => fortran.replace(text.truth()?).is_some(),
                 "shape" => dims.replace(text.tuple()?).is_some(),
                 other => return Err(meaningless(format!("what is {other:?}?")).into()),

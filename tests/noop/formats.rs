@@ -89,6 +89,35 @@ fn arrays_of_every_dtype_are_what_numpy_wrote() {
     }
 }
 
+/// An array of what numpy says of it and its values.
+fn described(descr: &str, order: &str, values: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': (3, 2), }}");
+    let length = u16::try_from(header.len()).expect("short").to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), values].concat()
+}
+
+#[test]
+fn an_array_of_records_can_be_left_out() {
+    for descr in [
+        "[('x', '<f4'), ('y', '<f8')]",
+        "[('x', '<f4', (3,))]",
+        "[(('[', \"it's (\"), [('}', '|u1'), ('n', '<i4')]), ('', '|V7')]",
+    ] {
+        let archive = Archive::from_bytes(described(descr, "False", &[0; 24])).expect(descr);
+        let [tensor] = archive.tensors() else { panic!("one: {archive:?}") };
+        assert_eq!((tensor.dtype_name(), tensor.dtype(), tensor.bytes()), (descr, None, 24));
+        let error = archive.shipment().expect_err("wharf has none such");
+        assert_eq!(error.kind(), ErrorKind::Rejected, "{error:?}");
+        let kept = archive.keep(|tensor| tensor.dtype().is_some());
+        assert!(kept.shipment().is_ok_and(|none| none.is_empty()), "{descr}");
+    }
+    for open in ["[('x', '<f4')", "[('x', '<f4]"] {
+        let error =
+            Archive::from_bytes(described(open, "False", &[])).expect_err("it does not end");
+        assert!(error.to_string().contains("the header means nothing: "), "{open}: {error}");
+    }
+}
+
 /// Byte for byte, header and all.
 #[test]
 fn an_array_is_saved_as_numpy_saves_it() {
