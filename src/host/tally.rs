@@ -7,7 +7,7 @@
 /// What a conversion did to the values of one tensor.
 ///
 /// The five categories partition the values. Indices count the elements of the whole tensor, in the
-/// order of the host's view.
+/// order of the host's view; of a file, as they lie in it.
 ///
 /// ```
 /// # use wharf::host::{Tally, Worst};

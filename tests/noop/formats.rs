@@ -118,6 +118,22 @@ fn an_array_of_records_can_be_left_out() {
     }
 }
 
+#[test]
+fn values_of_a_file_are_counted_as_they_lie_in_it() {
+    let values = [1.0f64, 0.1, 2.0, 3.0, 1e300, 4.0];
+    for order in ["False", "True"] {
+        let file = described("'<f8'", order, bytemuck::cast_slice(&values));
+        let archive = Archive::from_bytes(file).expect(order);
+        let shipment = archive.shipment_as(|_| Some(DType::F32)).expect("known");
+        let (_, receipt) = capable().upload_set(&shipment).expect("a conversion");
+        let tally = receipt.get("array").expect("it was carried").tally;
+        assert_eq!((tally.rounded, tally.first_changed), (1, Some(1)), "{order}: {tally:?}");
+        let strict = super::device(|caps| caps).with_policy(&Policy::exact().overflow_is_error());
+        let error = strict.upload_set(&shipment).expect_err("1e300 is no f32");
+        assert!(error.to_string().contains(" at index 4 "), "{order}: {error}");
+    }
+}
+
 /// Byte for byte, header and all.
 #[test]
 fn an_array_is_saved_as_numpy_saves_it() {
