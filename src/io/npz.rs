@@ -40,8 +40,8 @@ fn array(file: &Arc<Pieces>, member: ZipMember) -> Result<FileTensor> {
     let name = Arc::from(&*member.name);
     let bytes = if member.deflated { member.packed } else { member.bytes - begin };
     let supply = dtype.map(|dtype| {
-        let (file, flow) = (Arc::clone(file), Mutex::new(None));
-        Arc::new(MemberPart { file, member, begin, dtype, layout, flow }) as Arc<_>
+        let (file, flows) = (Arc::clone(file), Mutex::default());
+        Arc::new(MemberPart { file, member, begin, dtype, layout, flows }) as Arc<_>
     });
     Ok(FileTensor { name, shape, dtype_name: Arc::from(descr), bytes, supply })
 }

@@ -89,11 +89,11 @@ pub(crate) struct Made {
 impl Made {
     /// A deflated array of so many zeros, and how many more or fewer bytes it says it has.
     pub(crate) fn zeros(name: &'static str, shape: &str, values: u64, more: i64) -> Self {
-        Self::alike(name, (shape, values), 0.0, more)
+        Self::alike(name, (shape, values), &[0; 4], more)
     }
 
-    /// The same of any number.
-    fn alike(name: &'static str, (shape, values): (&str, u64), number: f32, more: i64) -> Self {
+    /// The same of any numbers, again and again.
+    fn alike(name: &'static str, (shape, values): (&str, u64), numbers: &[u8], more: i64) -> Self {
         let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
         let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
         let mut crc = Crc::new();
@@ -103,11 +103,11 @@ impl Made {
         };
         put(&[&b"\x93NUMPY\x01\x00"[..], &(header.len() as u16).to_le_bytes()].concat());
         put(header.as_bytes());
-        let zeros = number.to_le_bytes().repeat(1 << 14);
+        let part = numbers.repeat((1 << 16) / numbers.len());
         let mut left = values * 4;
         while left > 0 {
-            let now = left.min(zeros.len() as u64);
-            put(&zeros[..usize::try_from(now).expect("small")]);
+            let now = left.min(part.len() as u64);
+            put(&part[..usize::try_from(now).expect("small")]);
             left -= now;
         }
         let bytes = (10 + header.len() as u64 + values * 4).strict_add_signed(more);
@@ -399,7 +399,7 @@ fn what_was_broken_off_begins_again() {
     })
     .expect("it opens");
     let path = super::scratch("again.npz");
-    let member = Made::alike("x.npy", ("(1000000,)", 1_000_000), 1e9, 0);
+    let member = Made::alike("x.npy", ("(1000000,)", 1_000_000), &1e9f32.to_le_bytes(), 0);
     std::fs::write(&path, zip(&[member])).expect("written");
     let archive = Archive::open(&path).expect("it is whole");
     let halves = archive.shipment_as(|_| Some(DType::F16)).expect("known");
@@ -409,5 +409,34 @@ fn what_was_broken_off_begins_again() {
     let (set, _) = strict.upload_set(&whole).expect("from its front");
     let values = set.get("x").expect("there").to_vec::<f32>().expect("read");
     assert!(values.len() == 1_000_000 && values.iter().all(|&x| x == 1e9), "all of it");
+    let _ = std::fs::remove_file(&path);
+}
+
+/// Each reader goes on where it was: nobody reads the front again, which is gone.
+#[test]
+fn two_who_read_a_member_do_not_make_each_other_begin_again() {
+    let [first, second] = [0; 2].map(|_| super::device(|caps| caps));
+    let path = super::scratch("both.npz");
+    // More than is packed or carried at once.
+    let numbers = super::loads::bytes(DType::U8, 1 << 16);
+    let content = zip(&[Made::alike("x.npy", ("(3000000,)", 3_000_000), &numbers, 0)]);
+    std::fs::write(&path, &content).expect("written");
+    let archive = Archive::open(&path).expect("it is whole");
+    let shipment = archive.shipment().expect("known");
+    let mut inner = None;
+    let (set, _) = first
+        .upload_set_with(&shipment, |_| {
+            inner.get_or_insert_with(|| {
+                let (set, _) = second.upload_set(&shipment).expect("from its front");
+                let mut spoiled = content.clone();
+                spoiled[..1 << 16].fill(0xff);
+                std::fs::write(&path, spoiled).expect("written");
+                set
+            });
+        })
+        .expect("from where it was");
+    let all = [&set, inner.as_ref().expect("it was called")]
+        .map(|set| set.get("x").expect("there").to_bytes().expect("read"));
+    assert!(all[0].len() == 12_000_000 && all[0] == all[1], "the same");
     let _ = std::fs::remove_file(&path);
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 use std::io::Read;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
@@ -14,6 +14,10 @@ use crate::host::supply::Supply;
 use crate::io::cause::ArchiveCause;
 use crate::io::file::Pieces;
 use crate::layout::Layout;
+use crate::shared::lock;
+
+/// As many may read a member at once, none of whom begins again.
+const FLOWS_MAX: usize = 4;
 
 /// A member that is being read.
 pub(super) struct Flow {
@@ -78,22 +82,29 @@ pub(super) struct MemberPart {
     pub(super) begin: u64,
     pub(super) dtype: DType,
     pub(super) layout: Layout,
-    /// Kept from piece to piece, and no longer than until the last.
-    pub(super) flow: Mutex<Option<Flow>>,
+    /// Of those who read it now: kept from piece to piece, and no longer than until the last.
+    pub(super) flows: Mutex<Vec<Flow>>,
 }
 
 impl MemberPart {
     fn fill(&self, at: u64, out: &mut [u8]) -> Result<()> {
-        let mut kept = self.flow.lock().unwrap_or_else(PoisonError::into_inner);
-        let flow = kept.take().filter(|flow| flow.at <= at);
-        let mut flow = flow.unwrap_or_else(|| Flow::open(&self.file, &self.member));
+        let mut kept = lock(&self.flows);
+        let behind = (0..kept.len()).filter(|&i| kept[i].at <= at).max_by_key(|&i| kept[i].at);
+        let new = || Flow::open(&self.file, &self.member);
+        let mut flow = behind.map_or_else(new, |i| kept.remove(i));
         let mut skipped = [0; 4096];
         while flow.at < at {
             let step = (at - flow.at).min(skipped.len() as u64) as usize;
             flow.read(&self.member, &mut skipped[..step])?;
         }
         flow.read(&self.member, out)?;
-        *kept = Some(flow).filter(|flow| flow.at < self.member.bytes);
+        if flow.at < self.member.bytes {
+            if kept.len() == FLOWS_MAX {
+                // Of the one who has not read for longest.
+                kept.remove(0);
+            }
+            kept.push(flow);
+        }
         Ok(())
     }
 }
