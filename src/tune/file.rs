@@ -167,6 +167,7 @@ impl Tuned {
 #[cfg(not(target_arch = "wasm32"))]
 mod disk {
     use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicU64, Ordering};
     use std::{env, fs};
 
     use super::{Device, FileCause, Origin, Tuned};
@@ -175,9 +176,12 @@ mod disk {
     impl Tuned {
         /// Writes the text to a file, whole or not at all. Missing folders are created.
         pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+            static COUNT: AtomicU64 = AtomicU64::new(0);
             let path = path.as_ref();
             let mut beside = path.as_os_str().to_owned();
-            beside.push(format!(".{}", std::process::id()));
+            // A file that nobody else writes, whoever saves to the same path meanwhile.
+            let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+            beside.push(format!(".{process}.{count}"));
             let write = || {
                 if let Some(folder) = path.parent() {
                     fs::create_dir_all(folder)?;

@@ -127,6 +127,29 @@ fn files_are_kept_and_a_missing_one_is_ignored() {
     assert!(cache.is_none_or(|path| path.contains("wharf")), "among the caches");
 }
 
+/// The file is always one of theirs, whole, and each of them has saved. Elsewhere than on Unix what
+/// somebody reads may not be replaced.
+#[cfg(unix)]
+#[test]
+fn two_who_save_to_one_path_do_not_write_into_each_others_file() {
+    let device = here();
+    let path = super::scratch("tuned");
+    let tables = [&ENTRIES[..1], ENTRIES].map(|entries| text(&device, entries));
+    std::thread::scope(|scope| {
+        for text in &tables {
+            scope.spawn(|| {
+                let tuned = Tuned::parse(text, &device);
+                for n in 0..500 {
+                    tuned.save(&path).unwrap_or_else(|error| panic!("save {n}: {error}"));
+                    let found = fs::read_to_string(&path).expect("it is there");
+                    assert!(tables.contains(&found), "save {n}: {found}");
+                }
+            });
+        }
+    });
+    fs::remove_file(&path).expect("it is there");
+}
+
 #[test]
 fn what_was_tuned_is_used_where_it_applies() {
     let plain = here();
