@@ -19,6 +19,7 @@ use crate::store::ring::{Ring, staging_bytes_max};
 use crate::store::{Denial, Fit, Memory, PAD, Segments, Storage, Store};
 use crate::wgsl::Needs;
 
+mod clearing;
 pub(crate) mod docket;
 pub(crate) mod notes;
 pub(crate) mod site;
@@ -26,6 +27,7 @@ pub(crate) mod sketch;
 
 pub(crate) use site::Site;
 
+use clearing::Clearing;
 use docket::Docket;
 use notes::{Notes, Watch};
 use sketch::Sketch;
@@ -45,6 +47,7 @@ pub(crate) struct Engine {
     /// What kernels may need here.
     pub(crate) offers: Needs,
     state: Mutex<State>,
+    clearing: Mutex<Option<Clearing>>,
     watches: Watches<Notes>,
     /// Those who have results computed once more.
     pub(crate) shadows: Watches<Docket>,
@@ -82,6 +85,7 @@ impl Engine {
             pipelines,
             offers,
             state,
+            clearing: Mutex::default(),
             watches: Watches::default(),
             shadows: Watches::default(),
             #[cfg(feature = "testing")]

@@ -557,6 +557,7 @@ impl Fusion {
             let work = Deed { core: None, expr: &expr, operands, scalars, shape, dtype };
             let value = observed(site, &work, record)?;
             value.inherit(operands.iter().map(|operand| &*operand.value));
+            site.engine.clear(&value);
             return Ok(value);
         };
         // The carried result is the first input of a tail.
@@ -576,6 +577,7 @@ impl Fusion {
         let value = observed(site, &work, || core.record(site, &heads, &tail))?;
         let read = heads.iter().flat_map(|head| &head.operands).chain(&tail.operands);
         value.inherit(read.map(|operand| &*operand.value));
+        site.engine.clear(&value);
         Ok(value)
     }
 }

@@ -9,6 +9,7 @@
 //! use; that write runs before the commands recorded next.
 
 use core::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::{Error, Result, mistake};
@@ -51,11 +52,15 @@ type Explain = Box<dyn Fn(Hit) -> Error + Send + Sync>;
 
 /// A slot in use, and what a hit in it means.
 pub(crate) struct Fault {
+    /// Those that were taken before it have lower ones.
+    pub(crate) order: u64,
     number: u32,
     buffer: wgpu::Buffer,
     explain: Explain,
     /// Set by the first read: nothing, or what went wrong.
     verdict: OnceLock<Option<Error>>,
+    /// Whether it is known to be hit, though nobody has read it.
+    hit: AtomicBool,
     home: Arc<ReturnedSlots>,
 }
 
@@ -92,9 +97,26 @@ impl Fault {
         self.verdict.get().and_then(Option::as_ref)
     }
 
+    /// Whether it was hit, or may have been: a read on another thread may just have found it.
+    pub(crate) fn is_of_interest(&self) -> bool {
+        !self.is_settled() || self.error().is_some()
+    }
+
     /// Whether it has been read.
     pub(crate) fn is_settled(&self) -> bool {
         self.verdict.get().is_some()
+    }
+
+    /// Settles the verdict if nothing was hit; what was is told by a read.
+    pub(crate) fn clear(&self, words: [u32; 2]) {
+        match words {
+            [0, _] => self.settle(words),
+            _ => self.hit.store(true, Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn is_hit(&self) -> bool {
+        self.hit.load(Ordering::Relaxed)
     }
 
     /// Settles the verdict from the words that were read.
@@ -125,6 +147,8 @@ pub(crate) struct Faults {
     clean: Vec<u32>,
     /// Perhaps not zero; every command that writes them has been submitted.
     dirty: Vec<u32>,
+    /// How many have been taken.
+    taken: u64,
     returns: Arc<ReturnedSlots>,
 }
 
@@ -144,8 +168,10 @@ impl Faults {
         };
         let number = self.clean.remove(place);
         let buffer = self.blocks[(number / SLOTS) as usize].clone();
-        let (verdict, home) = (OnceLock::new(), Arc::clone(&self.returns));
-        Ok(Arc::new(Fault { number, buffer, explain, verdict, home }))
+        let (verdict, hit) = (OnceLock::new(), AtomicBool::new(false));
+        let (order, home) = (self.taken, Arc::clone(&self.returns));
+        self.taken += 1;
+        Ok(Arc::new(Fault { order, number, buffer, explain, verdict, hit, home }))
     }
 
     /// Takes back slots that nobody carries any more. Every command that writes them has been

@@ -13,7 +13,8 @@ use crate::store::{Loan, Pinned, Storage};
 pub(crate) struct Value {
     storage: Arc<Storage>,
     error: OnceLock<Error>,
-    /// The fault slots of everything it was computed from, each once. A read brings their words.
+    /// The fault slots of everything it was computed from, each once, the first taken first. A
+    /// read brings their words.
     faults: Mutex<Vec<Arc<Fault>>>,
 }
 
@@ -78,7 +79,20 @@ impl Value {
 
     /// Makes it carry the slot of a kernel that writes it.
     pub(crate) fn carry(&self, fault: Arc<Fault>) {
-        lock(&self.faults).push(fault);
+        self.add([fault]);
+    }
+
+    fn add(&self, more: impl IntoIterator<Item = Arc<Fault>>) {
+        let mut faults = lock(&self.faults);
+        faults.extend(more);
+        faults.retain(|fault| fault.is_of_interest());
+        faults.sort_by_key(|fault| fault.order);
+        faults.dedup_by(|a, b| Arc::ptr_eq(a, b));
+    }
+
+    /// How many slots it carries.
+    pub(crate) fn carried(&self) -> usize {
+        lock(&self.faults).len()
     }
 
     /// Makes it carry the slots of the values that it is computed from, and what befell these while
@@ -88,17 +102,9 @@ impl Value {
             if let Some(error) = value.error.get() {
                 self.poison(error.clone());
             }
-            // A slot that a read on another thread has just found to be hit counts too.
-            let carried = |fault: &&Arc<Fault>| !fault.is_settled() || fault.error().is_some();
-            let theirs: Vec<_> = lock(&value.faults).iter().filter(carried).cloned().collect();
-            if theirs.is_empty() {
-                continue;
-            }
-            let mut faults = lock(&self.faults);
-            for fault in theirs {
-                if !faults.iter().any(|known| Arc::ptr_eq(known, &fault)) {
-                    faults.push(fault);
-                }
+            let theirs = lock(&value.faults).clone();
+            if !theirs.is_empty() {
+                self.add(theirs);
             }
         }
     }

@@ -65,6 +65,11 @@ impl MapRequest {
         })?;
         Ok(Self(signal))
     }
+
+    /// Whether it has come, or never will.
+    pub(crate) fn is_answered(&self) -> bool {
+        lock(&self.0).outcome.is_some()
+    }
 }
 
 /// A buffer range on its way into the host's address space.

@@ -24,6 +24,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("stories::numbers_that_do_not_fit", |ctx| numbers(ctx)),
         case!("stories::two_devices_do_not_mix", |ctx| devices(ctx)),
         case!("stories::an_explanation_computes_nothing", |ctx| explained(ctx)),
+        case!("stories::what_was_hit_long_before_a_read", |ctx| long_before(ctx)),
         case!("stories::sizes_and_numbers_make_no_pipelines", |ctx| pipelines(ctx)),
         case!("stories::f64_numbers_without_64_bit_integers", |ctx| lone_f64(ctx)).needs(
             adapter,
@@ -36,6 +37,31 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         },
         case!("stories::gelu_of_a_product_and_a_sum", |ctx| fused(ctx)),
     ]
+}
+
+/// Slots are asked for on the way, and the one that was hit is told as it is.
+async fn long_before(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let (x, _) = device.upload(&[1i32, -5, 7], [3]).map_err(show)?;
+    let (turned, _) = device.upload(&[1u32, 2, 0], [3]).map_err(show)?;
+    let (far, _) = device.upload(&[0u32, 1, 9], [3]).map_err(show)?;
+    for at in [None, Some(3), Some(399)] {
+        let mut y = x.clone();
+        for i in 0..600 {
+            y = y.take(if at == Some(i) { &far } else { &turned }).map_err(show)?;
+            y.compute().map_err(show)?;
+        }
+        count();
+        match (at, y.read::<i32>().await) {
+            (None, read) => ensure_eq!(read.map_err(show)?, [1, -5, 7], "in turn"),
+            (Some(_), read) => {
+                let error = read.expect_err("a place that is not there");
+                ensure!(error.to_string().contains("the first at [2]"), "{error}");
+                ensure_eq!(error.kind(), ErrorKind::Index, "{error}");
+            }
+        }
+    }
+    Ok(())
 }
 
 async fn deep(ctx: &Ctx) -> Outcome {
