@@ -1,6 +1,8 @@
 //! Where a value may lie: one number, a stretch between two, or anywhere. Each step of an
 //! expression moves the ends of its operands, and adds what its contract allows.
 
+use core::f64::consts::PI;
+
 use crate::dtype::{Class, DType};
 use crate::op::{Exact, Number, Op, Tolerance, round_to};
 use crate::reference::{apply, cast, dot, matmul_room, stepwise};
@@ -25,6 +27,30 @@ fn smallest(dtype: DType) -> f64 {
 
 fn largest(dtype: DType) -> f64 {
     if dtype == DType::F64 { f64::MAX } else { f32::MAX.into() }
+}
+
+/// The part of its range that operands lie in, of an operation that jumps or turns from one part to
+/// the next. What does so at zero alone needs none: both zeros stand for a stretch around it.
+fn part(op: Op, x: f64, y: f64) -> Option<i64> {
+    let above = |x: f64, edge: f64| i64::from(x > edge);
+    Some(match op {
+        Op::Fract => x.floor() as i64,
+        Op::RemFloor => (x / y).floor() as i64,
+        Op::RemTrunc => (x / y) as i64,
+        Op::Pow if x < 0.0 => y.floor() as i64,
+        Op::Sin | Op::Tan => (x / PI - 0.5).floor() as i64,
+        Op::Cos => (x / PI).floor() as i64,
+        Op::Eq | Op::Ne => above(x, y) - above(y, x),
+        Op::Asin | Op::Acos | Op::Atanh => above(x.abs(), 1.0),
+        Op::Acosh => above(1.0, x),
+        Op::Log1p => above(-1.0, x),
+        Op::Gelu => above(x, -0.751_791_52),
+        Op::GeluTanh => above(x, -0.752_461_42),
+        Op::Silu => above(x, -1.278_464_54),
+        Op::HardSwish => above(x, -1.5),
+        Op::Mish => above(x, -1.192_431_22),
+        _ => return None,
+    })
 }
 
 impl Estimate {
@@ -130,8 +156,8 @@ impl Estimate {
         }
     }
 
-    /// The numbers that stand for it: its ends, its middle, and zero where a subnormal number may
-    /// count as that.
+    /// The numbers that stand for it: its ends, its middle, both zeros where it has them, and zero
+    /// where a subnormal number may count as that.
     fn points(self, dtype: DType, flush: bool) -> Option<Vec<Number>> {
         let mut points: Vec<f64> = match self {
             Known(Number::Float(x)) => vec![x],
@@ -141,12 +167,11 @@ impl Estimate {
             Between { low, high, .. } => vec![low, low / 2.0 + high / 2.0, high],
         };
         let small = |x: &f64| *x != 0.0 && x.abs() < smallest(dtype);
-        if flush && points.iter().any(small)
-            || points.first() < Some(&0.0) && points.last() > Some(&0.0)
-        {
-            points.push(0.0);
+        let (low, high) = (points[0], points[points.len() - 1]);
+        if flush && points.iter().any(small) || low < high && low <= 0.0 && high >= 0.0 {
+            points.extend((low <= 0.0).then_some(-0.0));
+            points.extend((high >= 0.0).then_some(0.0));
         }
-        points.retain(|x| x.is_nan() || x.is_infinite() || x.is_finite());
         Some(points.into_iter().map(Number::Float).collect())
     }
 
@@ -163,7 +188,7 @@ impl Estimate {
         let points: Option<Vec<Vec<Number>>> =
             operands.iter().map(|operand| operand.points(dtype, bound.flush)).collect();
         let Some(points) = points else { return Open };
-        let mut all: Option<Self> = None;
+        let (mut all, mut only): (Option<Self>, Option<i64>) = (None, None);
         let combinations: usize = points.iter().map(Vec::len).product();
         for mut n in 0..combinations {
             let values: Vec<Number> = points
@@ -174,7 +199,9 @@ impl Estimate {
                     value
                 })
                 .collect();
-            if !op.covers(&values) {
+            let [x, y] = [0, 1].map(|i| values.get(i).map_or(0.0, |value| value.float()));
+            let here = part(op, x, y);
+            if !op.covers(&values) || here.is_some_and(|here| *only.get_or_insert(here) != here) {
                 return Open;
             }
             let exact = apply(op, dtype, &values);
@@ -298,7 +325,7 @@ mod tests {
             points.into_iter().map(float).collect::<Vec<f64>>()
         };
         let between = |low, high| Between { low, high, nan: false };
-        assert_eq!(points(between(-2.0, 1.0), false), [-2.0, -0.5, 1.0, 0.0]);
+        assert_eq!(points(between(-2.0, 1.0), false), [-2.0, -0.5, 1.0, -0.0, 0.0]);
         assert_eq!(points(between(1.0, 3.0), true), [1.0, 2.0, 3.0]);
         assert_eq!(points(between(-3.0, -1.0), true), [-3.0, -2.0, -1.0]);
         assert_eq!(points(known(1e-40), true), [1e-40, 0.0], "a subnormal number");
