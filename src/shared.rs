@@ -14,6 +14,11 @@ pub(crate) fn is_switched_on(value: &str) -> bool {
     !["", "0", "n", "no", "f", "false", "off"].contains(&value.to_lowercase().as_str())
 }
 
+/// A text as part of a file's name, in which nothing is a folder.
+pub(crate) fn in_file_name(text: &str) -> String {
+    text.replace(|c: char| !(c.is_alphanumeric() || "_.".contains(c)), "-")
+}
+
 /// Those who watch a device, as long as they live.
 #[derive(Debug)]
 pub(crate) struct Watches<T> {

@@ -12,7 +12,7 @@ use std::sync::{Mutex, OnceLock};
 
 use crate::dtype::DType;
 use crate::news::{Level, Topic};
-use crate::shared::lock;
+use crate::shared::{in_file_name, lock};
 use crate::wgsl::Assembled;
 
 /// Where texts go, and which are there.
@@ -54,7 +54,8 @@ impl Dump {
         if !lock(&self.written).insert(kernel.hash) {
             return;
         }
-        let path = self.folder.join(format!("{}-{:08x}.wgsl", kernel.name, kernel.hash >> 32));
+        let name = in_file_name(kernel.name);
+        let path = self.folder.join(format!("{name}-{:08x}.wgsl", kernel.hash >> 32));
         let text = format!("{}{}", header(kernel, line, &adapter()), kernel.wgsl);
         let written = fs::create_dir_all(&self.folder).and_then(|()| fs::write(&path, text));
         if let Err(error) = written {
@@ -124,6 +125,12 @@ mod tests {
         ];
         want.iter().for_each(|part| assert!(written.contains(part), "{part} in {written}"));
         assert!(written.ends_with(&want[2]), "{written}");
+        // The name of a kernel from a file is its path.
+        let mut own = Assembled::clone(&fill);
+        (own.name, own.hash) = ("shaders/../blur.wgsl", 7 << 32);
+        dump.write(&own, here, String::new);
+        let path = folder.join("made/shaders-..-blur.wgsl-00000007.wgsl");
+        assert!(path.exists(), "{path:?}");
         fs::remove_dir_all(&folder).unwrap_or_default();
         dump.write(&fill, here, || "another".into());
         assert!(!folder.exists(), "it was written already");

@@ -274,7 +274,7 @@ impl Capsule {
             let mut hasher = std::hash::DefaultHasher::new();
             bytes.hash(&mut hasher);
             let name = self.operation().split(' ').next().unwrap_or_default();
-            let name = name.replace(|c: char| !c.is_alphanumeric(), "-");
+            let name = crate::shared::in_file_name(name);
             let path = folder.join(format!("{name}-{:08x}.capsule", hasher.finish() >> 32));
             let made = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, bytes));
             let path = path.display();
