@@ -81,12 +81,16 @@ impl Values {
     }
 
     /// `count` elements of an operand, as bytes: the first operand runs through the special values,
-    /// the second moves on when it begins again.
+    /// the second moves on when it begins again, and each other one meets all of both.
     pub(super) fn bytes(&mut self, operand: usize, count: usize) -> Vec<u8> {
         let n = self.special.len();
-        let each = n.saturating_pow(operand as u32);
         let dtype = self.dtype;
-        let number = |k| if k < n * n { self.special[k / each % n] } else { self.any() };
+        let at = |k: usize| match operand {
+            0 => k,
+            1 => k / n,
+            _ => k + k / n + operand,
+        };
+        let number = |k| if k < n * n { self.special[at(k) % n] } else { self.any() };
         (0..count).map(number).flat_map(|number| number.encode(dtype)).collect()
     }
 
@@ -155,12 +159,14 @@ mod tests {
         for dtype in [DType::F32, DType::F16, DType::I8, DType::Bool] {
             let mut values = Values::new(dtype, everything.clone());
             let count = values.special.len().pow(2);
-            let [a, b] = [0, 1].map(|operand| values.bytes(operand, count));
-            let pairs = a.chunks(dtype.width()).zip(b.chunks(dtype.width()));
-            let met: std::collections::HashSet<_> = pairs.collect();
-            let distinct: std::collections::HashSet<_> = a.chunks(dtype.width()).collect();
-            assert_eq!(met.len(), distinct.len().pow(2), "{dtype}");
-            assert!(distinct.len() > 15 || dtype == DType::Bool, "{dtype}: {}", distinct.len());
+            let all = [0, 1, 2, 3].map(|operand| values.bytes(operand, count));
+            for (a, b) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)] {
+                let [a, b] = [a, b].map(|operand| all[operand].chunks(dtype.width()));
+                let met: std::collections::HashSet<_> = a.clone().zip(b).collect();
+                let distinct: std::collections::HashSet<_> = a.collect();
+                assert_eq!(met.len(), distinct.len().pow(2), "{dtype}");
+                assert!(distinct.len() > 15 || dtype == DType::Bool, "{dtype}: {}", distinct.len());
+            }
         }
     }
 

@@ -11,6 +11,7 @@ pub(crate) fn cases(_: &Adapter) -> Vec<Case> {
         case!("formulas::right_ones_pass", |ctx| right(ctx)),
         case!("formulas::integers_wrap", |ctx| integers(ctx)),
         case!("formulas::wrong_ones_are_found", |ctx| wrong(ctx)),
+        case!("formulas::a_wrong_third_operand_is_found", |ctx| third(ctx)),
         case!("formulas::one_kernel_with_what_stands_around", |ctx| fused(ctx)),
         case!("formulas::names_of_the_librarys_are_the_users_own", |ctx| names(ctx)),
         case!("formulas::what_they_do_not_take", |ctx| refused(ctx)),
@@ -86,6 +87,17 @@ async fn wrong(ctx: &Ctx) -> Outcome {
         ensure!(!verdict.is_right(), "{wrong} passed: {verdict}");
         let text = verdict.to_string();
         ensure!(text.contains("results wrong, the first f("), "{text}");
+    }
+    Ok(())
+}
+
+/// Wrong for some special values of the third operand, in any company.
+async fn third(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    for wrong in ["select(y, x, is_nan(z))", "select(y, x, (z == V(10.0)) & (y == V(3.0)))"] {
+        let formula = Formula::new("f(x, y, z)", wrong).map_err(show)?;
+        let verdict = formula.check(&device, &Contract::ulp(0.0), |v| v[1]).await.map_err(show)?;
+        ensure!(!verdict.is_right(), "{wrong} passed: {verdict}");
     }
     Ok(())
 }
