@@ -142,15 +142,20 @@ impl OwnText {
         // As it was written first, so that places are those of the file.
         let (module, _) = self.read(&text)?;
         let tunables = self.tunables(&module, values)?;
-        let setting = |tunable: &Tunable| {
-            let given = values.iter().find(|(name, _)| *name == tunable.name);
-            let none = || tunable.is_missing.then(|| placeholder(tunable.dtype).to_owned());
-            let value = given.map(|(_, value)| value.clone()).or_else(none);
-            Setting { name: tunable.name.clone(), dtype: tunable.dtype, value }
+        let attempt = |number: &str| {
+            let setting = |tunable: &Tunable| {
+                let given = values.iter().find(|(name, _)| *name == tunable.name);
+                let none = if tunable.dtype == DType::Bool { "true" } else { number };
+                let none = || tunable.is_missing.then(|| none.to_owned());
+                let value = given.map(|(_, value)| value.clone()).or_else(none);
+                Setting { name: tunable.name.clone(), dtype: tunable.dtype, value }
+            };
+            let normal = normal(&text, &tunables.iter().map(setting).collect::<Vec<_>>());
+            self.read(&normal).map(|(module, info)| (normal, module, info))
         };
-        let settings: Vec<_> = tunables.iter().map(setting).collect();
-        let normal = normal(&text, &settings);
-        let (module, info) = self.read(&normal)?;
+        let others = || PLACEHOLDERS[1..].iter().find_map(|number| attempt(number).ok());
+        let (normal, module, info) =
+            attempt(PLACEHOLDERS[0]).or_else(|error| others().ok_or(error))?;
         let entry = self.entry(&module)?;
         self.check_loops(&normal, &module)?;
         let point = &module.entry_points[entry];
@@ -336,10 +341,9 @@ impl OwnText {
     }
 }
 
-/// What an override is until it is set: nothing that the kernel is run with.
-const fn placeholder(dtype: DType) -> &'static str {
-    if matches!(dtype, DType::Bool) { "true" } else { "1" }
-}
+/// What overrides of numbers are until they are set, the first for which a text is valid: nothing
+/// that the kernel is run with.
+const PLACEHOLDERS: [&str; 4] = ["1", "2", "64", "256"];
 
 /// The dtype whose elements are these.
 fn element(scalar: naga::Scalar) -> Option<DType> {

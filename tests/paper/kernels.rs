@@ -42,3 +42,21 @@ fn overrides_are_set_by_name_and_type() {
     );
     kernel.with("SIZE", 64).and_then(|kernel| kernel.with("SCALE", 0.1)).expect("both are right");
 }
+
+/// What 1 makes no valid text of, and what no number does.
+#[test]
+fn overrides_without_a_value_are_some_number_that_is_valid() {
+    let text = |declared: &str| {
+        format!(
+            "override SIZE: u32;\n{HEAD}var<workgroup> part: array<f32, {declared}>;\n\
+             @compute @workgroup_size(1)\nfn main() {{ part[0] = x[0]; y[0] = part[0]; }}"
+        )
+    };
+    for declared in ["SIZE / 2", "SIZE - 1", "64 % SIZE + SIZE / 64", "SIZE / 129"] {
+        let kernel = Kernel::from_wgsl("k", &text(declared)).expect(declared);
+        kernel.with("SIZE", 192).expect(declared);
+    }
+    let error = Kernel::from_wgsl("k", &text("SIZE / 1024")).expect_err("nothing with 256 either");
+    let begin = "k:4:33: array element count must be positive (> 0)";
+    assert!(error.to_string().starts_with(begin), "{error}");
+}
