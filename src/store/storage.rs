@@ -1,15 +1,23 @@
 //! Storages: the memory of one tensor value, piece by piece.
 
 use core::fmt;
+use core::hash::{Hash, Hasher};
+use std::hash::DefaultHasher;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::gpu::Whose;
 use crate::shared::lock;
 
-/// The number of every buffer of the caller's own: they may share it, because none of them is ever
-/// written by a dispatch.
+/// Where the numbers of the caller's own buffers begin, which end at twice that.
 const FOREIGN_ID: u64 = 1 << 61;
+
+/// The number of a buffer of the caller's own, however often it is wrapped.
+fn foreign_id(buffer: &wgpu::Buffer) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    buffer.hash(&mut hasher);
+    FOREIGN_ID | hasher.finish() >> 3
+}
 
 /// A range of a buffer.
 #[derive(Clone, Debug)]
@@ -37,7 +45,7 @@ impl Piece {
 
 /// Whose a buffer with this number is.
 pub(crate) const fn whose(buffer_id: u64) -> Whose {
-    if buffer_id == FOREIGN_ID { Whose::Theirs } else { Whose::Ours }
+    if buffer_id / FOREIGN_ID == 1 { Whose::Theirs } else { Whose::Ours }
 }
 
 /// A range of a buffer that a tensor lies in: for bindings and copies of your own.
@@ -100,9 +108,10 @@ impl Storage {
 
     /// A buffer of the caller's own: it is read, never written, moved, mapped or counted.
     pub(super) fn foreign(buffer: &wgpu::Buffer, (bytes, segment_bytes): (u64, u64)) -> Arc<Self> {
+        let buffer_id = foreign_id(buffer);
         let piece = |offset| Piece {
             buffer: buffer.clone(),
-            buffer_id: FOREIGN_ID,
+            buffer_id,
             offset,
             bytes: segment_bytes.min(bytes - offset),
             home: Home::Foreign,

@@ -1,6 +1,7 @@
 //! Shadows: a program that is right is clean, and of one with a mistake planted in a kernel the
 //! first wrong operation is named - and its capsule says the same wherever it is replayed.
 
+mod lent;
 mod stretches;
 
 use wharf::caps::Feature;
@@ -24,6 +25,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("shadow::guards_and_the_ledger_see_nothing", |ctx| guarded(ctx)),
         case!("shadow::what_is_left_out_is_counted", |ctx| left_out(ctx)),
         case!("shadow::edges_of_what_was_rounded", |ctx| stretches::none_convicted(ctx)),
+        case!("shadow::buffers_of_the_callers_own", |ctx| lent::two_buffers(ctx)),
     ];
     for plant in PLANTS {
         let name = format!("shadow::planted::{}", plant.name);
