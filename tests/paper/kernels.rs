@@ -60,3 +60,32 @@ fn overrides_without_a_value_are_some_number_that_is_valid() {
     let begin = "k:4:33: array element count must be positive (> 0)";
     assert!(error.to_string().starts_with(begin), "{error}");
 }
+
+#[test]
+fn names_of_arrays_are_free_where_a_function_has_its_own() {
+    let text = |functions: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage> x: array<V>;\n\
+             @group(0) @binding(1) var<storage, read_write> y: array<V>;\n{functions}\n\
+             @compute @workgroup_size(1) fn main() {{ store_y(0u, load_x(vec4(0u))); }}"
+        )
+    };
+    for functions in [
+        "fn both(x: bool, y: bool) -> bool { return x && y; }",
+        "fn both(x: u32, y: u32) -> u32 { return x & y; }",
+        "fn first(x: V) -> E { return x[0]; }",
+        "fn second() -> E { let y = V(); return y[1]; }",
+        "fn third() -> E { var x = V(); let p = &x; return (*p)[2]; }",
+        "struct P { x: V }\nfn fourth(p: P) -> E { return p.x[3]; }",
+    ] {
+        let taken = Kernel::from_wgsl("k", &text(functions));
+        assert!(taken.is_ok(), "{functions}: {:?}", taken.err());
+    }
+    for functions in [
+        "fn before(y: V) -> E { return y[0]; }\nfn first() -> E { return E(y[0]); }",
+        "fn length() -> u32 { return arrayLength( & y); }\nfn after(y: V) -> V { return y; }",
+    ] {
+        let error = Kernel::from_wgsl("k", &text(functions)).expect_err(functions).to_string();
+        assert!(error.contains("y is an array of V"), "{functions}: {error}");
+    }
+}

@@ -169,7 +169,10 @@ fn bare(name: &str, (text, plain): (&str, &str), arrays: &[Array]) -> Result<()>
             continue;
         };
         let indexed = plain[at.end..].trim_start().starts_with('[');
-        if indexed || plain[..at.start].trim_end().ends_with('&') {
+        // A single one is unary where nothing stands before it that could be its left side.
+        let taken = plain[..at.start].trim_end().strip_suffix('&');
+        let taken = taken.is_some_and(|left| left.trim_end().ends_with(['(', ',', '=', '*']));
+        if (indexed || taken) && !is_hidden(&plain[..at.start], &array.name) {
             let (array, function) = (&array.name, if array.written { "store" } else { "load" });
             let why = format!(
                 "{array} is an array of V: `{function}_{array}` and `length_{array}` reach it"
@@ -179,6 +182,19 @@ fn bare(name: &str, (text, plain): (&str, &str), arrays: &[Array]) -> Result<()>
         }
     }
     Ok(())
+}
+
+/// Whether an array's name is another thing at the end of this text: a member, or what the function
+/// declares.
+fn is_hidden(before: &str, name: &str) -> bool {
+    let all: Vec<_> = tokens(before).collect();
+    let word = |at: &Range<usize>| &before[at.clone()];
+    let first = all.iter().rposition(|at| word(at) == "fn").unwrap_or(all.len());
+    let declares = |pair: &[Range<usize>]| {
+        let parameter = before[pair[1].end..].trim_start().starts_with(':');
+        word(&pair[1]) == name && (parameter || matches!(word(&pair[0]), "let" | "var" | "const"))
+    };
+    before.trim_end().ends_with('.') || all[first..].windows(2).any(declares)
 }
 
 /// The function that reaches an array.
