@@ -417,9 +417,11 @@ impl Device {
     ///
     /// A time is from one timestamp to the next; there is one before each batch and one behind each
     /// dispatch. So it includes what kept the dispatch from starting, such as a barrier, dispatches
-    /// that could run side by side do not, and the sum is never longer than it took. Equal small
-    /// dispatches in a row, of up to 128 KiB each, are timed together, up to 32 of them: a
-    /// timestamp takes longer than they do. A first dispatch may include the driver's compiler.
+    /// that could run side by side do not, and the sum is never longer than it took. Small
+    /// dispatches in a row, of up to 128 KiB each, are timed together, up to 64 of them: a
+    /// timestamp takes longer than they do. On software drivers so are those of up to 1 ms. The
+    /// time is shared by what the like of each took by itself. A first dispatch may include the
+    /// driver's compiler.
     ///
     /// Rates are held to the [ceilings](crate::profile::Ceilings) of the adapter, which the first
     /// profile of a process measures before it begins: some tenths of a second, in memory of its
