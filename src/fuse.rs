@@ -361,10 +361,15 @@ fn weigh(what: &What, args: &[Arg]) -> Burden {
     let own = Load { size: what.effort(), ..Load::default() };
     let mut total = Burden { depth: 1, is_core: core.is_some(), carrying: own, plain: own };
     for (i, arg) in args.iter().enumerate() {
-        let Arg::View(node, layout) = arg else {
-            total.carrying.size += 1;
-            total.plain.size += 1;
-            continue;
+        let (node, layout) = match arg {
+            Arg::View(node, layout) => (node, layout),
+            Arg::Scalar(dtype, _) => {
+                // One for each word of the parameters.
+                let words = dtype.width().div_ceil(4) as u32;
+                total.carrying.size += words;
+                total.plain.size += words;
+                continue;
+            }
         };
         let deferred = node.done.get().is_none() && !node.late;
         total.depth = total.depth.max(if deferred { node.weight.depth + 1 } else { 1 });

@@ -168,7 +168,6 @@ impl Operands<'_> {
             put(&mut words, innermost_first(strides, 0));
         }
         extend(&mut words, self.scalars);
-        debug_assert!(words.len() * 4 <= BYTES_MAX, "a parameter struct of {} words", words.len());
         words
     }
 

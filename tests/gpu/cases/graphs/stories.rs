@@ -31,6 +31,11 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             NO_INT64,
             DType::F64,
         ),
+        case!("stories::more_numbers_than_parameters", |ctx| words(ctx)).needs(
+            adapter,
+            DOWNGRADES[0],
+            DType::I64,
+        ),
         Case {
             size: Size::Large,
             ..case!("stories::more_groups_than_fit_a_row", |ctx| groups(ctx))
@@ -381,6 +386,27 @@ async fn lone_f64(ctx: &Ctx) -> Outcome {
         ensure_eq!(error.kind(), ErrorKind::Rejected, "{}", error);
         ensure!(error.to_string().contains("works with shader-int64"), "{error}");
     }
+    count();
+    Ok(())
+}
+
+/// As many numbers of two words as one kernel takes, beside as many views as it reads.
+async fn words(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let sum = || {
+        let mut sum = device.zeros([4, 1], DType::I64)?;
+        for i in 0..14 {
+            let dims = if i % 2 == 0 { [1, 4] } else { [4, 1] };
+            sum = (sum + device.full(dims, DType::I64, i)?)?;
+        }
+        for i in 0..53 {
+            sum = (&sum + i)?;
+        }
+        Ok(sum)
+    };
+    let sum: wharf::Result<_> = sum();
+    let got = sum.map_err(show)?.read::<i64>().await.map_err(show)?;
+    ensure_eq!(got, [13 * 14 / 2 + 52 * 53 / 2; 16], "the sum");
     count();
     Ok(())
 }
