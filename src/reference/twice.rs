@@ -279,7 +279,6 @@ pub(super) fn unary(op: Op, x: f64) -> Option<f64> {
     }
     let (one, two) = (Twice(1.0, 0.0), Twice(x, 0.0));
     let a = two.abs();
-    let odd = |y: Twice| if x < 0.0 { -y } else { y };
     // e^-|x| and e^x, neither of which overflows where it counts.
     let falling = || (-a).exp();
     let sigmoid = |x: Twice| {
@@ -287,21 +286,8 @@ pub(super) fn unary(op: Op, x: f64) -> Option<f64> {
         if x.0 < 0.0 { e / (e + 1.0) } else { one / (e + 1.0) }
     };
     let y = match op {
-        // Itself, to the last place; on the way it would be subnormal.
-        Op::Expm1
-        | Op::Log1p
-        | Op::Sin
-        | Op::Tan
-        | Op::Asin
-        | Op::Atan
-        | Op::Sinh
-        | Op::Tanh
-        | Op::Asinh
-        | Op::Atanh
-            if x.abs() < 1e-100 =>
-        {
-            two
-        }
+        // On the way it would be subnormal.
+        _ if x.abs() < 1e-100 && is_itself(op) => two,
         Op::Cbrt => {
             // By a cube that stays in range.
             let near = x.cbrt();
@@ -325,6 +311,39 @@ pub(super) fn unary(op: Op, x: f64) -> Option<f64> {
         Op::Asin if x.abs() < 1.0 => (two / ((one - two) * (one + two)).sqrt()).atan(),
         Op::Acos if x.abs() < 1.0 => ((one - two) / (one + two)).sqrt().atan() * 2.0,
         Op::Atan => two.atan(),
+        Op::Sinh | Op::Cosh | Op::Tanh | Op::Asinh | Op::Acosh | Op::Atanh => hyperbolic(op, two)?,
+        Op::Erf => two.erf(),
+        Op::Sigmoid => sigmoid(two),
+        Op::Gelu => two * 0.5 * (-two / ROOT_2).erfc(),
+        Op::GeluTanh if x.abs() < 100.0 => {
+            let cubic = two * two * two * 0.044_715 + two;
+            two * sigmoid(cubic * 2.0 * ERF / ROOT_2)
+        }
+        Op::Silu => two * sigmoid(two),
+        Op::Softplus if x > 0.0 => falling().ln_1p() + x,
+        Op::Softplus => falling().ln_1p(),
+        Op::HardSwish if x.abs() < 3.0 => two * (two + 3.0) / 6.0,
+        Op::HardSwish if x > 0.0 => two,
+        Op::Mish if x < 100.0 => {
+            let w = two.exp();
+            let v = w * (w + 2.0);
+            two * (v / (v + 2.0))
+        }
+        _ => return None,
+    };
+    Some(y.value())
+}
+
+/// Whether a function of tiny numbers is the number, to the last place.
+const fn is_itself(op: Op) -> bool {
+    matches!(op, Op::Sin | Op::Tan | Op::Asin | Op::Atan)
+        || matches!(op, Op::Sinh | Op::Tanh | Op::Asinh | Op::Atanh | Op::Expm1 | Op::Log1p)
+}
+
+fn hyperbolic(op: Op, two: Twice) -> Option<Twice> {
+    let (x, one, a) = (two.0, Twice(1.0, 0.0), two.abs());
+    let odd = |y: Twice| if x < 0.0 { -y } else { y };
+    Some(match op {
         Op::Sinh if x.abs() < 1.0 => {
             let m = two.expm1();
             (m + m / (m + 1.0)) * 0.5
@@ -346,26 +365,8 @@ pub(super) fn unary(op: Op, x: f64) -> Option<f64> {
         }
         Op::Acosh if x > 1.0 => two.ln() + LN_2,
         Op::Atanh if x.abs() < 1.0 => odd((a * 2.0 / (one - a)).ln_1p() * 0.5),
-        Op::Erf => two.erf(),
-        Op::Sigmoid => sigmoid(two),
-        Op::Gelu => two * 0.5 * (-two / ROOT_2).erfc(),
-        Op::GeluTanh if x.abs() < 100.0 => {
-            let cubic = two * two * two * 0.044_715 + two;
-            two * sigmoid(cubic * 2.0 * ERF / ROOT_2)
-        }
-        Op::Silu => two * sigmoid(two),
-        Op::Softplus if x > 0.0 => falling().ln_1p() + x,
-        Op::Softplus => falling().ln_1p(),
-        Op::HardSwish if x.abs() < 3.0 => two * (two + 3.0) / 6.0,
-        Op::HardSwish if x > 0.0 => two,
-        Op::Mish if x < 100.0 => {
-            let w = two.exp();
-            let v = w * (w + 2.0);
-            two * (v / (v + 2.0))
-        }
         _ => return None,
-    };
-    Some(y.value())
+    })
 }
 
 /// A function of two.

@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use naga::valid::GlobalUse;
+use naga::valid::{FunctionInfo, GlobalUse};
 use naga::{AddressSpace, ArraySize, Handle, Module, TypeInner};
 
 use super::assembled::Assembled;
@@ -126,31 +126,13 @@ impl OwnText {
         stowage: &Stowage,
         rigour: Rigour,
     ) -> Result<Reflection> {
-        let portable = arrays(&without_comments(&self.text));
-        let text = adapted(&self.name, &self.text, stowage)?;
-        let plain = without_comments(&text);
-        // naga knows subgroups without being told, and does not want to be.
-        let told = plain.find("enable subgroups;").map(|at| at..at + "enable subgroups;".len());
-        let text = match told {
-            Some(told) => {
-                let mut text = text;
-                text.replace_range(told.clone(), &" ".repeat(told.len()));
-                text
-            }
-            None => text,
-        };
+        let text = untold(adapted(&self.name, &self.text, stowage)?);
         // As it was written first, so that places are those of the file.
         let (module, _) = self.read(&text)?;
         let tunables = self.tunables(&module, values)?;
         let attempt = |number: &str| {
-            let setting = |tunable: &Tunable| {
-                let given = values.iter().find(|(name, _)| *name == tunable.name);
-                let none = if tunable.dtype == DType::Bool { "true" } else { number };
-                let none = || tunable.is_missing.then(|| none.to_owned());
-                let value = given.map(|(_, value)| value.clone()).or_else(none);
-                Setting { name: tunable.name.clone(), dtype: tunable.dtype, value }
-            };
-            let normal = normal(&text, &tunables.iter().map(setting).collect::<Vec<_>>());
+            let settings = tunables.iter().map(|tunable| setting(tunable, values, number));
+            let normal = normal(&text, &settings.collect::<Vec<_>>());
             self.read(&normal).map(|(module, info)| (normal, module, info))
         };
         let others = || PLACEHOLDERS[1..].iter().find_map(|number| attempt(number).ok());
@@ -159,7 +141,6 @@ impl OwnText {
         let entry = self.entry(&module)?;
         self.check_loops(&normal, &module)?;
         let point = &module.entry_points[entry];
-        let used = info.get_entry_point(entry);
         let mut found = Reflection {
             kernel: self.assembled(&module, &point.name, normal.clone()),
             ports: Vec::new(),
@@ -170,6 +151,35 @@ impl OwnText {
             tunables,
             bound: None,
         };
+        self.bind(&mut found, (&module, info.get_entry_point(entry)), &normal, stowage)?;
+        let plain = without_comments(&normal);
+        let mut added = Additions::default();
+        if rigour.astray {
+            added = astray(&plain, &module, &info);
+        }
+        if let Some(most) = rigour.trips
+            && let Some(counted) = bounded(&plain, &module, most, found.ports.len())
+        {
+            added = added.and(counted);
+            found.bound = Some(Arc::new(LoopBound { most, text: normal.clone() }));
+        }
+        if !added.is_empty() {
+            let held = added.applied(&normal);
+            let (module, _) = self.read(&held)?;
+            found.kernel = self.assembled(&module, found.kernel.entry, held);
+        }
+        Ok(found)
+    }
+
+    /// What it binds, each of which is judged.
+    fn bind(
+        &self,
+        found: &mut Reflection,
+        (module, used): (&Module, &FunctionInfo),
+        normal: &str,
+        stowage: &Stowage,
+    ) -> Result<()> {
+        let portable = arrays(&without_comments(&self.text));
         let mut globals: Vec<_> = module.global_variables.iter().collect();
         globals.sort_by_key(|(_, global)| global.binding.as_ref().map(|at| at.binding));
         for (handle, global) in globals {
@@ -177,7 +187,7 @@ impl OwnText {
             let name = global.name.clone().unwrap_or_default();
             let at = || {
                 let span = module.global_variables.get_span(handle).to_range();
-                Spot::of(&normal, span.map_or(0, |span| span.start))
+                Spot::of(normal, span.map_or(0, |span| span.start))
             };
             let wrong = |why: String| {
                 let (name, binding) = (self.name.clone(), name.clone());
@@ -185,7 +195,7 @@ impl OwnText {
             };
             match global.space {
                 AddressSpace::Storage { access } => {
-                    let mut port = port(&module, global.ty, name.clone()).map_err(wrong)?;
+                    let mut port = port(module, global.ty, name.clone()).map_err(wrong)?;
                     port.writes = access.contains(naga::StorageAccess::STORE);
                     let reading = GlobalUse::READ | GlobalUse::ATOMIC;
                     port.reads = used[handle].intersects(reading);
@@ -204,7 +214,7 @@ impl OwnText {
                 }
                 AddressSpace::Uniform => {
                     self.check_place(global.binding, (1, 0))?;
-                    let (bytes, lengths) = settled(&module, global.ty).unwrap_or((bytes, None));
+                    let (bytes, lengths) = settled(module, global.ty).unwrap_or((bytes, None));
                     found.lengths = lengths;
                     found.uniform = (name != TOLD).then_some((name, bytes));
                 }
@@ -218,23 +228,7 @@ impl OwnText {
         if found.ports.iter().all(|port| !port.writes) {
             return Err(OwnCause::Silent { name: self.name.clone() }.into());
         }
-        let plain = without_comments(&normal);
-        let mut added = Additions::default();
-        if rigour.astray {
-            added = astray(&plain, &module, &info);
-        }
-        if let Some(most) = rigour.trips
-            && let Some(counted) = bounded(&plain, &module, most, found.ports.len())
-        {
-            added = added.and(counted);
-            found.bound = Some(Arc::new(LoopBound { most, text: normal.clone() }));
-        }
-        if !added.is_empty() {
-            let held = added.applied(&normal);
-            let (module, _) = self.read(&held)?;
-            found.kernel = self.assembled(&module, found.kernel.entry, held);
-        }
-        Ok(found)
+        Ok(())
     }
 
     /// The first way to store its arrays of `V` for which it is valid; what is wrong with f32, if
@@ -339,6 +333,23 @@ impl OwnText {
         }
         Err(mistake(self.name.as_str(), format!("a binding at {at:?}, not at {group}, {binding}")))
     }
+}
+
+/// naga knows subgroups without being told, and does not want to be.
+fn untold(mut text: String) -> String {
+    const ENABLED: &str = "enable subgroups;";
+    if let Some(at) = without_comments(&text).find(ENABLED) {
+        text.replace_range(at..at + ENABLED.len(), &" ".repeat(ENABLED.len()));
+    }
+    text
+}
+
+fn setting(tunable: &Tunable, values: &[(String, String)], number: &str) -> Setting {
+    let given = values.iter().find(|(name, _)| *name == tunable.name);
+    let none = if tunable.dtype == DType::Bool { "true" } else { number };
+    let none = || tunable.is_missing.then(|| none.to_owned());
+    let value = given.map(|(_, value)| value.clone()).or_else(none);
+    Setting { name: tunable.name.clone(), dtype: tunable.dtype, value }
 }
 
 /// What overrides of numbers are until they are set, the first for which a text is valid: nothing

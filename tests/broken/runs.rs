@@ -64,7 +64,8 @@ pub(crate) fn complaints(s: &Stage, elsewhere: &Tensor) -> Result<String> {
     let zeros = |shape: &[usize], dtype| s.device.zeros(shape, dtype);
     let (whole, short) = (zeros(&[4], DType::I32)?, zeros(&[7], DType::U32)?);
     let (empty, mut state) = (zeros(&[0], DType::F32)?, zeros(&[4], DType::F32)?);
-    let fed = |run: Run<'_>| made(run.create("y", [4], DType::F32)).map(drop);
+    let only = |run: Run<'_>| made(run).map(drop);
+    let fed = |run: Run<'_>| only(run.create("y", [4], DType::F32));
     let with_x = |x: &Tensor| fed(s.run().read("x", x).read("table", &s.table));
     let rows = [
         (with_x(&whole), Dtypes, "k: binding x holds f32, the tensor i32"),
@@ -76,19 +77,15 @@ pub(crate) fn complaints(s: &Stage, elsewhere: &Tensor) -> Result<String> {
             "k: binding table is an array of 8 numbers, the tensor has 7",
         ),
         (
-            made(s.fed().create("y", [4], DType::I32)).map(drop),
+            only(s.fed().create("y", [4], DType::I32)),
             Dtypes,
             "k: binding y holds f32, the tensor i32",
         ),
         (fed(s.run().read("x", &s.x)), Shader, "k: binding table is not given"),
-        (made(s.fed()).map(drop), Shader, "k: binding y is not given"),
+        (only(s.fed()), Shader, "k: binding y is not given"),
         (fed(s.fed().read("z", &s.x)), Shader, "k: there is no binding \"z\", it has x, table, y"),
         (fed(s.fed().read("x", &s.x)), Shader, "k: binding x is given twice"),
-        (
-            made(s.fed().read("y", &s.x)).map(drop),
-            Shader,
-            "k: binding y is read_write, and given to be read",
-        ),
+        (only(s.fed().read("y", &s.x)), Shader, "k: binding y is read_write, and given to be read"),
         (
             fed(s.run().create("x", [4], DType::F32)),
             Shader,

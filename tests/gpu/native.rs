@@ -36,11 +36,7 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let size = match std::env::var("WHARF_TEST_LARGE").as_deref() {
-        Ok("1") => Size::Large,
-        Ok("2") => Size::Huge,
-        _ => Size::Usual,
-    };
+    let size = size();
     let mut cases: Vec<Case> =
         cases::all(&adapter).into_iter().filter(|c| c.size <= size).collect();
     if let Some(mutant) = mutants::planted() {
@@ -84,6 +80,15 @@ pub(crate) fn main() -> ExitCode {
         eprintln!("gpu tier: {message}");
     }
     if passed && counted.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The largest of the cases that are asked for.
+fn size() -> Size {
+    match std::env::var("WHARF_TEST_LARGE").as_deref() {
+        Ok("1") => Size::Large,
+        Ok("2") => Size::Huge,
+        _ => Size::Usual,
+    }
 }
 
 /// Runs the table in this process: whether all passed, and how many were compared.

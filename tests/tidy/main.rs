@@ -137,7 +137,9 @@ fn functions(text: &str) -> Vec<(usize, String, usize)> {
                 open = None;
             }
             None => {
-                let head = code.split('(').next().unwrap_or("");
+                // Who may use it stands in brackets, too.
+                let seen = code.strip_prefix("pub(").and_then(|code| code.split_once(") "));
+                let head = seen.map_or(code, |(_, code)| code).split('(').next().unwrap_or("");
                 let mut words = head.split_whitespace().skip_while(|w| *w != "fn");
                 let is_head = code.contains('(') && !code.starts_with("//");
                 let name =
@@ -396,8 +398,11 @@ fn every_example_is_in_the_readme() {
 
 #[test]
 fn the_rules_find_what_they_look_for() {
-    let text =
-        ["impl A {", "    fn f(", "        a: u8,", "    ) {", "        g(|| {", "        });"];
-    let text = [&text[..], &["    }", "    fn h() {}", "}", ""]].concat().join("\n");
-    assert_eq!(functions(&text), [(1, "f".to_owned(), 6)]);
+    for seen in ["", "pub ", "pub(crate) ", "pub(in crate::a) const "] {
+        let head = format!("    {seen}fn f(");
+        let text =
+            ["impl A {", &head, "        a: u8,", "    ) {", "        g(|| {", "        });"];
+        let text = [&text[..], &["    }", "    fn h() {}", "}", ""]].concat().join("\n");
+        assert_eq!(functions(&text), [(1, "f".to_owned(), 6)], "{seen}");
+    }
 }

@@ -20,8 +20,8 @@ pub(crate) fn image(image: Image, inputs: &[Vec<f32>], result: &[f32]) -> Result
         (0..9).map(move |tap| (tap, (y + tap / 3) as isize - 1, (x + tap % 3) as isize - 1))
     };
     let split = |i: usize, side: usize| (i / (side * side), i / side % side, i % side);
-    let sums = Within { part: 2e-5, distance: 1e-4 };
-    let exact = Within { part: 0.0, distance: 0.0 };
+    let within = |(part, distance)| Within { part, distance };
+    let [sums, exact, normed] = [(2e-5, 1e-4), (0.0, 0.0), (1e-4, 1e-4)].map(within);
     let n = image.results();
     match image {
         Image::Conv => compare(result, n, LOOKS_SUMS, sums, |i| {
@@ -67,8 +67,7 @@ pub(crate) fn image(image: Image, inputs: &[Vec<f32>], result: &[f32]) -> Result
                     (mean, (squares / size as f64 + 1e-5).sqrt())
                 })
                 .collect();
-            let within = Within { part: 1e-4, distance: 1e-4 };
-            compare(result, n, LOOKS, within, |i| {
+            compare(result, n, LOOKS, normed, |i| {
                 let (mean, deviation) = moments[i / size];
                 (wide(i) - mean) / deviation
             })
