@@ -90,7 +90,7 @@ pub(crate) fn merged(
     rows: &Operand,
     totals: &Operand,
 ) -> Result<()> {
-    totals.value.inherit([&*keys.value]);
+    totals.value.inherit([&*keys.value, &*rows.value]);
     let shape = *rows.layout.shape();
     let &[count, columns] = shape.dims() else { return Err(mistake("scatter", "no rows")) };
     let destinations = totals.layout.shape().elements() / columns.max(1);

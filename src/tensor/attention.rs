@@ -288,7 +288,8 @@ impl Tensor {
         let shape = Shape::new([outer, &[sizes.e]].concat())?;
         let weights = Shape::new([outer, &[sizes.keys]].concat())?;
         if shape.is_empty() && !weighs || weights.is_empty() {
-            let zeros = |to| device.zeros(to, self.dtype())?.on_behalf_of(&[self, keys, values]);
+            let of: Vec<_> = [self, keys, values].into_iter().chain(&mask).collect();
+            let zeros = |to| device.zeros(to, self.dtype())?.on_behalf_of(&of);
             return Ok((zeros(shape)?, weighs.then(|| zeros(weights)).transpose()?));
         }
         let segment = device.engine.segment_elements(DType::F32);

@@ -164,7 +164,7 @@ impl Tensor {
             let order = list.argsort(0, Order::Ascending)?;
             let sorted = list.picked(call.call, &order, 0, 1)?;
             let begins = match sorted.shape().elements() {
-                0 => self.device.zeros(0, DType::Bool)?,
+                0 => self.device.zeros(0, DType::Bool)?.on_behalf_of(&[&sorted])?,
                 count => {
                     let first = self.device.ones(1, DType::Bool)?;
                     let other = sorted.slice(0, 1..)?.ne(&sorted.slice(0, ..count - 1)?)?;

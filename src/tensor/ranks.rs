@@ -66,6 +66,9 @@ impl Tensor {
                 }
             };
             let mut before = self.device.constant(*values.shape(), Stored::U32, 0u8)?;
+            if length == 0 {
+                return before.reshape_copied(shape)?.on_behalf_of(&[self, &values]);
+            }
             let bits = usize::BITS - length.leading_zeros();
             for step in (0..bits).rev().map(|bit| 1u32 << bit) {
                 // The last of those that would lie before it, if there are so many.

@@ -163,13 +163,11 @@ impl Tensor {
         let made = || {
             let among = axes.of(self.shape())?;
             let ends = self.beside_rows(&among, ends)?;
-            if self.shape().is_empty() {
-                return self.device.zeros(*self.shape(), self.dtype())?.on_behalf_of(&[self]);
-            }
             let (rows, beside): (Vec<usize>, Vec<usize>) =
                 (0..among.len()).partition(|&axis| among[axis]);
             let x = self.cast(computed(self.dtype()))?;
             let result = match rows[..] {
+                _ if self.shape().is_empty() => Ok(x),
                 [axis] => x.by_rows_of(what, axis),
                 _ => {
                     let order = [beside, rows].concat();
