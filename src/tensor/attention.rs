@@ -249,12 +249,13 @@ impl Tensor {
             device.engine.same_device(&other.device.engine)?;
         }
         let dims = self.shape().dims();
-        let outer = &dims[..dims.len() - 1];
-        let mask = mask.map(|mask| mask.over(outer, sizes.keys)).transpose()?;
+        let scores = Shape::new([&dims[..dims.len() - 1], &[sizes.keys]].concat())?;
+        let mask = mask.map(|mask| mask.over(&scores)).transpose()?;
         let mask = match &how.lengths {
             Some(lengths) => Some(self.within(lengths, sizes.keys, mask)?),
             None => mask,
         };
+        let mask = mask.map(|mask| mask.spread(&scores)).transpose()?;
         let scale = how.scale.unwrap_or(1.0 / (sizes.d.max(1) as f32).sqrt());
         let sight = how.sight(&sizes);
         let scores = Scores { scale, cap: how.softcap, mask, sight };
@@ -296,7 +297,7 @@ impl Tensor {
         let scored = [mask.is_some(), weighs || cap.is_some()];
         let staged = match sizes.way(&sight, scored, segment, device.target()) {
             AttentionWay::Stored { hidden } => {
-                let mask = if hidden { Some(self.in_sight(sight, weights, mask)?) } else { mask };
+                let mask = if hidden { Some(self.in_sight(sight, &sizes, mask)?) } else { mask };
                 let by = self.weights(keys, (scale, cap), mask.as_ref())?;
                 let result = by.weighing(values)?.reshape_copied(shape)?.cast(self.dtype())?;
                 let by = || by.reshape_copied(weights)?.cast(self.dtype());
@@ -313,7 +314,7 @@ impl Tensor {
         };
         let mut inputs = vec![self.by_heads(sizes.d)?, keys.by_heads(sizes.d)?];
         inputs.push(values.by_heads(sizes.e)?);
-        inputs.extend(mask.map(|mask| mask.four()).transpose()?);
+        inputs.extend(mask);
         let core = AttentionCore { scale, sight, staged, by: None };
         let result = apply(core, &inputs)?;
         let result = result.slice(3, 0..sizes.e)?.cast(self.dtype())?;
@@ -349,28 +350,34 @@ impl Tensor {
         let lengths = lengths.cast(DType::I32)?;
         let lengths = (0..room).try_fold(lengths, |lengths, _| lengths.unsqueeze(-1))?;
         let seen = self.device.arange(0, keys, 1, DType::I32)?.lt(&lengths)?;
-        seen.hiding(Shape::new([&dims[..dims.len() - 1], &[keys]].concat())?, mask)
+        seen.hiding(mask)
     }
 
     /// What is added to the scores, with what lies out of sight: a mask that is stored.
-    fn in_sight(&self, sight: Sight, scores: Shape, mask: Option<Self>) -> Result<Self> {
-        let [.., queries, keys] = *scores.dims() else {
-            return Err(mistake("attention", "no rows"));
-        };
+    fn in_sight(&self, sight: Sight, sizes: &Sizes, mask: Option<Self>) -> Result<Self> {
         let count = |count: usize| self.device.arange(0, count, 1, DType::I32);
-        let apart = (count(keys)? - (count(queries)? + sight.first)?.unsqueeze(1)?)?;
+        let queries = (count(sizes.queries)? + sight.first)?.unsqueeze(1)?;
+        let apart = (count(sizes.keys)? - queries)?;
         let seen = apart.ge(-i64::from(sight.before))?.and(apart.le(sight.after)?)?;
-        seen.hiding(scores, mask)
+        seen.hiding(mask)
     }
 
     /// A mask, or none, with minus infinity where this is false.
-    fn hiding(&self, scores: Shape, mask: Option<Self>) -> Result<Self> {
+    fn hiding(&self, mask: Option<Self>) -> Result<Self> {
         let hidden = f32::NEG_INFINITY;
-        let added = match mask {
-            Some(mask) => self.choose(&mask, hidden)?,
-            None => self.choose(0.0f32, hidden)?,
-        };
-        added.broadcast_to(scores)
+        match mask {
+            Some(mask) => self.choose(&mask, hidden),
+            None => self.choose(0.0f32, hidden),
+        }
+    }
+
+    /// A mask over all scores, `[batch, heads, queries, keys]`. Its batches may have to be copied
+    /// to be one axis: of the other axes no more than there is.
+    fn spread(&self, scores: &Shape) -> Result<Self> {
+        let mut dims = scores.dims().to_vec();
+        let own = self.shape().dims().iter().rev().chain(core::iter::repeat(&1));
+        dims.iter_mut().rev().take(3).zip(own).for_each(|(dim, &own)| *dim = own);
+        self.broadcast_to(dims)?.four()?.broadcast_to(four(scores)?)
     }
 
     /// The softmax of scores that are stored, so that more can be done to them:
@@ -393,7 +400,7 @@ impl Tensor {
             None => (scores * scale)?,
         };
         let scores = match mask {
-            Some(mask) => (scores + mask.four()?)?,
+            Some(mask) => (scores + mask)?,
             None => scores,
         };
         // Of no key comes nothing.
@@ -423,17 +430,17 @@ impl Tensor {
 
     /// As `[batch, heads, rows, columns]`.
     fn four(&self) -> Result<Self> {
-        let dims = self.shape().dims();
-        match dims.len() {
-            4 => Ok(self.clone()),
-            2 | 3 => self.unsqueeze(0)?.four(),
-            rank => {
-                let batch = dims[..rank - 3].iter().product();
-                let shape = Shape::new([&[batch], &dims[rank - 3..]].concat())?;
-                self.reshape_copied(shape)
-            }
-        }
+        self.reshape_copied(four(self.shape())?)
     }
+}
+
+/// A shape of two axes or more with four: those in front are one, or there is one more.
+fn four(shape: &Shape) -> Result<Shape> {
+    let dims = shape.dims();
+    let (batch, own) = dims.split_at(dims.len().saturating_sub(3));
+    let batch = batch.iter().product::<usize>();
+    let front: &[usize] = if own.len() < 3 { &[batch, 1] } else { &[batch] };
+    Shape::new([front, own].concat())
 }
 
 /// What becomes of scores.
@@ -450,13 +457,11 @@ impl SharedMask {
         Self { given, added: Arc::default() }
     }
 
-    /// What it adds to scores `[outer, keys]`.
-    fn over(&self, outer: &[usize], keys: usize) -> Result<Tensor> {
-        let scores = Shape::new([outer, &[keys]].concat())?;
-        let broadcast =
-            |mask: &Tensor| mask.broadcast_to(scores).map_err(|error| error.during("mask"));
+    /// What it adds to scores of this shape, over which it is broadcast.
+    fn over(&self, scores: &Shape) -> Result<Tensor> {
+        self.given.broadcast_to(*scores).map_err(|error| error.during("mask"))?;
         if let Some(added) = self.added.get() {
-            return broadcast(added);
+            return Ok(added.clone());
         }
         let (what, dtype, only) = ("mask", self.given.dtype(), "bool or a float");
         let added = match dtype {
@@ -464,7 +469,7 @@ impl SharedMask {
             dtype if dtype.is_float() => self.given.cast(DType::F32)?,
             _ => return Err(TensorCause::Only { what, dtype, only }.into()),
         };
-        broadcast(self.added.get_or_init(|| added))
+        Ok(self.added.get_or_init(|| added).clone())
     }
 }
 

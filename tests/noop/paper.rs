@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use wharf::caps::{Limit, fixtures};
+use wharf::caps::{Caps, Limit, fixtures};
 use wharf::ledger::Crossings;
-use wharf::tensor::Conv;
+use wharf::tensor::{Attention, Conv};
 use wharf::testing::noop;
 use wharf::{DType, Device, ErrorKind, Layout, Policy, Shape, wgpu};
 
@@ -185,4 +185,28 @@ fn the_gradient_of_a_weight_fits_beside_one_large_image() {
     let gradient = arrives.conv_weight_grad(&image, [3, 3], &Conv::new()).expect("it is deferred");
     gradient.compute().expect("there is room for some lines");
     assert_eq!(gradient.shape().dims(), [2, 8, 3, 3], "the shape");
+}
+
+/// Masks and lengths stay as long as they are, whatever of it they are broadcast over.
+#[test]
+fn no_mask_of_attention_becomes_a_matrix_of_scores() {
+    let device = Device::on_paper(&Caps::webgpu_baseline(), &Policy::exact()).expect("on paper");
+    let blank = |dims: &[usize], dtype| device.zeros(dims, dtype).expect("it is small");
+    for (batch, mask) in [
+        (&[2, 3][..], &[2, 1, 1, 1, 1024][..]),
+        (&[2, 3], &[3, 1, 1, 1024]),
+        (&[2, 3], &[1024, 1]),
+        (&[6], &[6, 1, 1, 1024]),
+    ] {
+        let x = blank(&[batch, &[8, 1024, 16]].concat(), DType::F32);
+        let how = Attention::new().masked(&blank(mask, DType::F32));
+        let lengths = blank(batch, DType::U32);
+        for how in [how.clone(), how.lengths(&lengths), Attention::new().lengths(&lengths)] {
+            let told = x.attention(&x, &x, &how).expect("it fits").explain();
+            assert!(told.error.is_none(), "{told}");
+            // One of scores is 192 MiB.
+            let made = told.bytes_allocated;
+            assert!(made < 50 << 20, "{batch:?}, {mask:?}, {how:?}: {made} bytes");
+        }
+    }
 }

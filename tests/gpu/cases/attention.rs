@@ -117,6 +117,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("attention::weights_beyond", |ctx| weights_beyond(ctx)));
     cases.push(case!("attention::of_length_0", |ctx| of_length_0(ctx)));
     cases.push(case!("attention::of_views", |ctx| views(ctx)));
+    cases.push(case!("attention::masks_of_some_batches", |ctx| batches(ctx)));
     cases.push(case!("attention::in_small_bindings", |ctx| small_bindings(ctx)));
     cases.push(case!("attention::without_subgroups", |ctx| plain(ctx)));
     cases
@@ -465,6 +466,40 @@ async fn views(ctx: &Ctx) -> Outcome {
         let [viewed, copied] = [&odd, &copy].map(|x| x.attention(x, x, &how).map_err(show));
         let same = read(viewed?).await? == read(copied?).await?;
         ensure!(same, "rows of ten from {first} on differ from their copy");
+    }
+    Ok(())
+}
+
+/// Two axes of batches: masks and lengths of some axes hide what they hide where each is whole.
+async fn batches(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let mut random = Random::new(23);
+    let mut number = |_| random.below(400) as f32 / 100.0 - 2.0;
+    let mut made = |dims: &[usize]| -> Result<Tensor, String> {
+        let data: Vec<f32> = (0..dims.iter().product()).map(&mut number).collect();
+        Ok(device.upload(&data, dims).map_err(show)?.0)
+    };
+    let (q, k) = (made(&[2, 3, 4, 5, 8])?, made(&[2, 3, 2, 7, 8])?);
+    let (lengths, _) = device.upload(&[7u32, 1, 4, 0, 2, 6], [2, 3]).map_err(show)?;
+    for dims in [
+        &[2, 1, 1, 1, 7][..],
+        &[2, 1, 4, 1, 1],
+        &[1, 3, 1, 5, 1],
+        &[3, 1, 1, 7],
+        &[5, 7],
+        &[1],
+        &[2, 3, 4, 5, 7],
+    ] {
+        let mask = made(dims)?;
+        let whole = mask.broadcast_to([2, 3, 4, 5, 7]).and_then(|x| x.contiguous());
+        let whole = whole.map_err(show)?;
+        for how in [Attention::new(), Attention::new().lengths(&lengths), Attention::new().causal()]
+        {
+            let got = q.attention(&k, &k, &how.clone().masked(&mask)).map_err(show)?;
+            let want = q.attention(&k, &k, &how.masked(&whole)).map_err(show)?;
+            count();
+            ensure_eq!(bits_of(&got).await?, bits_of(&want).await?, "{dims:?}");
+        }
     }
     Ok(())
 }
