@@ -210,3 +210,21 @@ fn no_mask_of_attention_becomes_a_matrix_of_scores() {
         }
     }
 }
+
+/// Batches that lie in one segment each are one dispatch, not one each.
+#[test]
+fn batches_beyond_a_binding_take_a_few_dispatches() {
+    let caps = Caps::webgpu_baseline().with_limit(Limit::BindingBytes, 1 << 20);
+    let device = Device::on_paper(&caps, &Policy::exact()).expect("it is on paper");
+    let ones = |dims: &[usize]| device.ones(dims, DType::F32).expect("it fits");
+    for [a, b] in [
+        [&[20_000, 4, 4][..], &[20_000, 4, 4][..]],
+        [&[20_000, 3, 5], &[20_000, 5, 3]],
+        [&[100, 200, 4, 4], &[100, 200, 4, 4]],
+        [&[200, 1, 4, 4], &[1, 200, 4, 4]],
+    ] {
+        let told = ones(a).matmul(&ones(b)).expect("it is a product").explain();
+        assert!(told.error.is_none(), "{told}");
+        assert!(told.dispatches() < 100, "{a:?} by {b:?}: {}", told.dispatches());
+    }
+}

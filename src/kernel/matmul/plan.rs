@@ -116,7 +116,10 @@ impl Decision {
         let tile = Tile { ragged, ..tile };
         let written = self.written(tile, near_k, size)?;
         let [m, n, k] = words(size)?;
-        let origin = [window.batch.start, window.rows.start, panel.columns.start, self.size.m];
+        // A panel has its own batches only.
+        let before = panel.batch.start;
+        let row = before * self.size.m + window.rows.start;
+        let origin = [window.batch.start - before, row, panel.columns.start, self.size.m];
         let [x, y] = written.groups;
         let [left, right] = [0, 1].map(|i| view::steps(&sides[i], along[i]));
         let job = MatmulJob {

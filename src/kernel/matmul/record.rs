@@ -69,7 +69,7 @@ impl Recorder<'_> {
         let panels = panels::cut(*size, lies, passes);
         let panels = panels::narrowed(panels, choice.variant.columns_max());
         let panels = match copied {
-            Some(units) => panels::fitted(panels, units, segment),
+            Some(units) => panels::fitted(panels, lies[0].batches(), units, segment),
             None => panels,
         };
         let passes = 1 + panels.iter().map(|panel| panel.pass).max().unwrap_or(0);

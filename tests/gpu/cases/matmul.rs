@@ -15,6 +15,7 @@ use crate::ctx::{
     show,
 };
 
+mod batches;
 mod cooperative;
 mod rungs;
 mod scaled;
@@ -106,7 +107,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             cases.push(case!(name, |ctx| panels(ctx, downgrade)));
         }
     }
-    cases.push(case!("matmul::many_batches", |ctx| many_batches(ctx)));
+    cases.push(case!("matmul::many_batches", |ctx| batches::many(ctx)));
     cases.push(case!("matmul::refuses", |ctx| refuses(ctx)));
     cases.push(case!("matmul::tails", |ctx| tails(ctx)));
     cases.push(case!("matmul::alpha_and_beta", |ctx| scaled::alpha_and_beta(ctx)));
@@ -374,23 +375,7 @@ async fn panels(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
         let got = a.matmul(&b).map_err(show)?;
         pool.check(&bytes, [&a, &b], &got).await?;
     }
-    Ok(())
-}
-
-/// More batches than a dispatch has groups along an axis.
-async fn many_batches(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
-    let batches = [2, 35_000];
-    let values: Vec<i32> = (0..2 * 35_000 * 6).map(|i| i % 1013).collect();
-    let (x, _) = device.upload(&values, [batches[0], batches[1], 2, 3]).map_err(show)?;
-    let got = x.t().and_then(|t| x.matmul(&t)).map_err(show)?;
-    let got = got.read::<i32>().await.map_err(show)?;
-    for (b, (x, got)) in values.chunks(6).zip(got.chunks(4)).enumerate() {
-        let dot = |i: usize, j: usize| (0..3).map(|k| x[3 * i + k] * x[3 * j + k]).sum::<i32>();
-        let want = [dot(0, 0), dot(0, 1), dot(1, 0), dot(1, 1)];
-        ensure_eq!(got, want, "batch {b}");
-    }
-    Ok(())
+    batches::in_segments(&mut pool, &bytes).await
 }
 
 /// Operations after a product are computed in its kernel, with the same result as apart from it.

@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 
-use super::view::{full, part};
+use super::view::{batch_unit, full, part};
 use crate::kernel::matmul::choice::scheme::Size;
 use crate::kernel::plan::fours;
 use crate::layout::Layout;
@@ -17,6 +17,21 @@ pub(crate) struct Lie {
     pub(crate) layout: Layout,
     pub(crate) segment: usize,
     pub(crate) whole: bool,
+}
+
+impl Lie {
+    /// The lengths of its axes of batches.
+    pub(crate) fn batches(&self) -> &[usize] {
+        let dims = self.layout.shape().dims();
+        &dims[..dims.len() - 2]
+    }
+
+    /// These batches, if they lie across the end of a segment.
+    fn across(&self, batch: &Range<usize>) -> Option<Layout> {
+        let layout = part(&self.layout, batch, full(&self.layout)).ok().filter(|_| !self.whole)?;
+        let span = layout.span();
+        (span.start / self.segment != span.end.saturating_sub(1) / self.segment).then_some(layout)
+    }
 }
 
 /// A part of a product: ranges of all four axes. Parts of one place of the result that differ in k
@@ -45,16 +60,13 @@ impl Panel {
 /// Cuts a product; `passes` along k at least, each as short as its kernel wants it.
 pub(crate) fn cut(size: Size, sides: &[Lie; 2], passes: usize) -> Vec<Panel> {
     let Size { batch, m, n, k } = size;
-    let whole = sides.iter().all(|side| side.whole);
-    let batches: Vec<Range<usize>> =
-        if whole { one(batch) } else { (0..batch).map(|b| b..b + 1).collect() };
+    let batches = in_segments(sides, 0..batch);
     let mut ks = even(k, passes);
     let mut others = Vec::with_capacity(batches.len());
     for batch in &batches {
         let mut cuts = [one(m), one(n)];
         for (side, lie) in sides.iter().enumerate().filter(|(_, lie)| !lie.whole) {
-            let alone = part(&lie.layout, batch, full(&lie.layout));
-            let Ok(layout) = alone else { continue };
+            let Some(layout) = lie.across(batch) else { continue };
             let [rows, columns] = axes(&layout, lie.segment);
             let (own, along_k) = if side == 0 { (rows, columns) } else { (columns, rows) };
             cuts[side] = both(&cuts[side], &own);
@@ -77,6 +89,15 @@ pub(crate) fn cut(size: Size, sides: &[Lie; 2], passes: usize) -> Vec<Panel> {
     panels
 }
 
+/// Ranges of batches that lie in one segment of either side, and single ones that do not.
+fn in_segments(sides: &[Lie; 2], batch: Range<usize>) -> Vec<Range<usize>> {
+    if batch.len() <= 1 || sides.iter().all(|side| side.across(&batch).is_none()) {
+        return vec![batch];
+    }
+    let parts = halves(&batch, batch_unit(sides[0].batches(), batch.len()));
+    parts.flat_map(|batch| in_segments(sides, batch)).collect()
+}
+
 /// Panels cut further, to at most so many columns each.
 pub(crate) fn narrowed(panels: Vec<Panel>, columns_max: usize) -> Vec<Panel> {
     if panels.iter().all(|panel| panel.columns.len() <= columns_max) {
@@ -91,34 +112,36 @@ pub(crate) fn narrowed(panels: Vec<Panel>, columns_max: usize) -> Vec<Panel> {
 
 /// Panels cut further, until a segment holds a copy of either side, in units of so many rows of the
 /// left one and columns of the right one. Batches first, then the longer side.
-pub(crate) fn fitted(panels: Vec<Panel>, units: [usize; 2], segment: usize) -> Vec<Panel> {
-    panels.into_iter().flat_map(|panel| panel.fitted(units, segment)).collect()
+pub(crate) fn fitted(
+    panels: Vec<Panel>,
+    batches: &[usize],
+    units: [usize; 2],
+    segment: usize,
+) -> Vec<Panel> {
+    panels.into_iter().flat_map(|panel| panel.fitted(batches, units, segment)).collect()
 }
 
 impl Panel {
-    fn fitted(self, units: [usize; 2], segment: usize) -> Vec<Self> {
+    fn fitted(self, batches: &[usize], units: [usize; 2], segment: usize) -> Vec<Self> {
         let depth = self.batch.len() * self.k.len();
         let left = depth * self.rows.len().next_multiple_of(units[0]);
         let right = depth * self.columns.len().next_multiple_of(units[1]);
-        let half = |range: &Range<usize>, unit| {
-            blocks(range, range.len().div_ceil(2).next_multiple_of(unit)).collect::<Vec<_>>()
-        };
         let parts: Vec<Self> = if left.max(right) <= segment {
             return vec![self];
         } else if self.batch.len() > 1 {
-            let each = self.batch.clone().map(|b| Self { batch: b..b + 1, ..self.clone() });
-            each.collect()
+            let each = halves(&self.batch, batch_unit(batches, self.batch.len()));
+            each.map(|batch| Self { batch, ..self.clone() }).collect()
         } else if left > right {
-            let each = half(&self.rows, units[0]).into_iter();
+            let each = halves(&self.rows, units[0]);
             each.map(|rows| Self { rows, ..self.clone() }).collect()
         } else {
-            let each = half(&self.columns, units[1]).into_iter();
+            let each = halves(&self.columns, units[1]);
             each.map(|columns| Self { columns, ..self.clone() }).collect()
         };
         match parts.len() {
             // No smaller ones: whoever copies will say that there is no room.
             1 => parts,
-            _ => fitted(parts, units, segment),
+            _ => fitted(parts, batches, units, segment),
         }
     }
 }
@@ -130,6 +153,11 @@ pub(super) fn blocks(
 ) -> impl Iterator<Item = Range<usize>> + use<> {
     let end = range.end;
     range.clone().step_by(most).map(move |begin| begin..(begin + most).min(end))
+}
+
+/// The two halves of a range, in whole units.
+fn halves(range: &Range<usize>, unit: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+    blocks(range, range.len().div_ceil(2).next_multiple_of(unit))
 }
 
 /// An axis uncut.
@@ -270,12 +298,11 @@ mod tests {
             let all = |dims: &[usize]| lie(dims, &[0; 3], usize::MAX);
             let sides = [all(&[batch, m, k]), all(&[batch, k, n])];
             let panels = cut(Size { batch, m, n, k }, &sides, 1);
-            let fitted = fitted(panels, [8, 4], 1024);
+            let fitted = fitted(panels, &[batch], [8, 4], 1024);
             let volume = |p: &Panel| p.batch.len() * p.rows.len() * p.columns.len() * p.k.len();
             assert_eq!(fitted.iter().map(volume).sum::<usize>(), batch * m * n * k);
             for panel in &fitted {
                 let depth = panel.batch.len() * panel.k.len();
-                assert!(panel.batch.len() == batch || panel.batch.len() == 1, "{panel:?}");
                 assert!(panel.rows.start % 8 == 0 && panel.columns.start % 4 == 0, "{panel:?}");
                 assert!(depth * panel.rows.len().next_multiple_of(8) <= 1024, "{panel:?}");
                 assert!(depth * panel.columns.len().next_multiple_of(4) <= 1024, "{panel:?}");

@@ -33,22 +33,27 @@ pub(super) fn full(layout: &Layout) -> [Range<usize>; 2] {
     [0..dims[dims.len() - 2], 0..dims[dims.len() - 1]]
 }
 
-/// A part of an operand: a range of batches - all, or one - and of its two last axes.
+/// The batches of one step along the first axis on which so many have more than one place.
+pub(super) fn batch_unit(batches: &[usize], count: usize) -> usize {
+    let units = (0..batches.len()).map(|axis| batches[axis + 1..].iter().product());
+    units.into_iter().find(|&unit: &usize| unit < count).unwrap_or(1)
+}
+
+/// A part of an operand: a range of batches, along one axis with all of those after it, and of its
+/// two last axes.
 pub(crate) fn part(
     layout: &Layout,
     batch: &Range<usize>,
     axes: [Range<usize>; 2],
 ) -> Result<Layout> {
     let rank = layout.shape().rank();
-    let batches = layout.shape().dims()[..rank - 2].iter().product::<usize>();
     let mut part = *layout;
-    if batch.len() != batches {
-        let mut rest = batch.start;
-        for axis in (0..rank - 2).rev() {
-            let dim = layout.shape().dims()[axis];
-            part = part.slice(axis, rest % dim..rest % dim + 1, 1)?;
-            rest /= dim;
-        }
+    let mut step = 1;
+    for axis in (0..rank - 2).rev() {
+        let dim = layout.shape().dims()[axis];
+        let begin = batch.start / step % dim;
+        part = part.slice(axis, begin..begin + (batch.len() / step).clamp(1, dim), 1)?;
+        step *= dim;
     }
     for (axis, range) in axes.into_iter().enumerate() {
         part = part.slice(rank - 2 + axis, range, 1)?;

@@ -42,14 +42,18 @@ impl Decision {
             Window { batch: batch.clone(), rows, index, first, held }
         };
         let mut windows = Vec::new();
-        let whole = origin / segment == (origin + batch * m * n - 1) / segment;
-        for batch in blocks(&panel.batch, if whole { batch_max } else { 1 }) {
+        let Range { start: mut next, end } = panel.batch;
+        while next < end {
+            // Batches that end in the segment, or one that does not.
+            let first = origin + next * m * n;
+            let last = ((first / segment + 1) * segment - origin) / (m * n);
+            let batch = next..last.clamp(next + 1, end.min(next.saturating_add(batch_max)));
+            next = batch.end;
             for rows in blocks(&panel.rows, rows_max) {
-                if whole {
-                    windows.push(window(&batch, rows, origin / segment));
+                if batch.start < last {
+                    windows.push(window(&batch, rows, first / segment));
                     continue;
                 }
-                let first = origin + batch.start * m * n;
                 let reach = first + rows.start * n..first + rows.end * n;
                 windows.extend((reach.start / segment..=(reach.end - 1) / segment).map(|index| {
                     let low = (index * segment).max(reach.start) - first;
