@@ -30,7 +30,7 @@ pub(crate) use alone::{Alone, Task};
 pub(crate) use ends::{Head, Tail, reachable};
 pub(crate) use landing::{Berth, Landing, in_pieces};
 pub(crate) use launch::{Launch, Sink};
-pub(crate) use reach::Reach;
+pub(crate) use reach::{ELEMENTS_MAX, Reach};
 pub(crate) use stint::Stint;
 
 /// An operation that is a kernel of its own.

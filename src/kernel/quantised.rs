@@ -75,7 +75,7 @@ impl Core for QuantisedProduct {
         let product = Blockwise { site, m, n, k, plan };
         let operands = [x, words_of(site, values)?, by_quads(site, scales)?];
         let sums = Sums { passes: 1, rows: m, columns: n, dtype: DType::F32 };
-        sums.stored(site, 4, tail, |tail| product.record(&operands, tail))
+        sums.stored(site, 4, tail, |_, tail| product.record(&operands, tail))
     }
 }
 

@@ -228,3 +228,21 @@ fn batches_beyond_a_binding_take_a_few_dispatches() {
         assert!(told.dispatches() < 100, "{a:?} by {b:?}: {}", told.dispatches());
     }
 }
+
+/// What passes along k come to is no more than is counted, where the result is not.
+#[test]
+fn a_product_whose_result_fits_is_not_refused_for_its_passes() {
+    let all = fixtures::all().into_iter().chain([("baseline", Caps::webgpu_baseline())]);
+    for (name, caps) in all {
+        let device = Device::on_paper(&caps, &Policy::exact()).expect("it is on paper");
+        device.set_cap(None);
+        for [m, k, n] in [[33_000, 140_000, 33_000], [1_000_000, 4400, 1100]] {
+            let side = |dims: [usize; 2]| {
+                let one = device.ones([1, 1], DType::F32).expect("one");
+                one.broadcast_to(dims).expect("a view")
+            };
+            let told = side([m, k]).matmul(&side([k, n])).expect("a product").explain();
+            assert!(told.error.is_none(), "{name}, {m} x {k} x {n}: {:?}", told.error);
+        }
+    }
+}

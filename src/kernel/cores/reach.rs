@@ -13,7 +13,7 @@ use crate::store::Pinned;
 use crate::wgsl::{Edge, Expr, Space, View, Way};
 
 /// The most elements that are counted in 32 bits, with room for a quad that is half outside.
-pub(super) const ELEMENTS_MAX: usize = u32::MAX as usize / 2;
+pub(crate) const ELEMENTS_MAX: usize = u32::MAX as usize / 2;
 
 /// What nobody counts in parts.
 pub(super) const COUNTED: Ceiling = Ceiling {

@@ -1,16 +1,17 @@
 //! Sums on their way into a result: stored as they are, with what follows; or in rows filled up to
 //! whole quads, then added.
 
+use core::ops::Range;
 use std::sync::Arc;
 
 use super::ends::Tail;
+use super::reach::ELEMENTS_MAX;
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::Value;
 use crate::kernel::elementwise::Fused;
 use crate::kernel::{Operand, fill};
-use crate::layout::Layout;
 use crate::op::Op;
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Term};
@@ -26,7 +27,7 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Stores them by this function, which does to them what a tail says. A single pass takes the
+    /// Stores passes by this function, which does to them what a tail says. A single pass takes the
     /// tail on board, where columns are whole quads, and a kernel that binds so many buffers has
     /// room for what the tail reads.
     pub(crate) fn stored(
@@ -34,29 +35,40 @@ impl Sums {
         site: Site<'_>,
         bound: u64,
         tail: &Tail,
-        store: impl FnOnce(&Tail) -> Result<Arc<Value>>,
+        store: impl Fn(Range<usize>, &Tail) -> Result<Arc<Value>>,
     ) -> Result<Arc<Value>> {
         let bound = bound + tail.operands.len() as u64;
         let room = bound <= site.engine.gpu.caps().limits.storage_buffers_max;
         let direct = self.passes == 1 && self.columns.is_multiple_of(4) && room;
         if direct && tail.reach(false)?.is_some() {
-            return store(tail);
+            return store(0..1, tail);
         }
         self.added(site, tail, store)
     }
 
-    /// Stores them in rows filled up to whole quads, and adds them with the tail.
+    /// Stores them in rows filled up to whole quads, as many passes in one value as are counted,
+    /// and adds them with the tail.
     pub(crate) fn added(
         self,
         site: Site<'_>,
         tail: &Tail,
-        store: impl FnOnce(&Tail) -> Result<Arc<Value>>,
+        store: impl Fn(Range<usize>, &Tail) -> Result<Arc<Value>>,
     ) -> Result<Arc<Value>> {
         let Self { passes, rows, columns, dtype } = self;
-        let filled = Shape::new([passes, rows, columns.next_multiple_of(4)])?;
-        let value = store(&Tail::identity(filled, dtype))?;
-        let layout = Layout::dense(filled).slice(2, 0..columns, 1)?;
-        added(site, &Operand { value, layout, dtype }, tail)
+        let pitch = columns.next_multiple_of(4);
+        let mut terms = Vec::with_capacity(passes);
+        let most = (ELEMENTS_MAX / (rows * pitch)).max(1);
+        for first in (0..passes).step_by(most) {
+            let count = most.min(passes - first);
+            let filled = Shape::new([count, rows, pitch])?;
+            let value = store(first..first + count, &Tail::identity(filled, dtype))?;
+            let sums = Operand::dense(value, filled, dtype).slice(2, 0..columns)?;
+            for pass in 0..count {
+                let layout = sums.slice(0, pass..pass + 1)?.layout.reshape(tail.shape)?;
+                terms.push(sums.under(layout));
+            }
+        }
+        added(site, terms, dtype, tail)
     }
 }
 
@@ -66,12 +78,9 @@ pub(crate) fn of_nothing(site: Site<'_>, tail: &Tail) -> Result<Arc<Value>> {
     tail.apply(site, fill::full(site, &tail.shape, tail.given(), &zero)?)
 }
 
-/// The sum of all passes, which stand along the first axis, with the tail.
-fn added(site: Site<'_>, sums: &Operand, tail: &Tail) -> Result<Arc<Value>> {
-    let (shape, dtype) = (&tail.shape, sums.dtype);
-    let each = |pass| Ok(sums.under(sums.slice(0, pass..pass + 1)?.layout.reshape(shape)?));
-    let mut terms: Vec<Operand> =
-        (0..sums.layout.shape().dims()[0]).map(each).collect::<Result<_>>()?;
+/// The sum of all passes, with the tail.
+fn added(site: Site<'_>, mut terms: Vec<Operand>, dtype: DType, tail: &Tail) -> Result<Arc<Value>> {
+    let shape = &tail.shape;
     let room = site.engine.gpu.caps().limits.storage_buffers_max.min(16) as usize - 1;
     let fused = |expr: &Expr, operands: &[Operand], scalars: &[u32], to| {
         Fused { expr, operands, scalars }.record(site, shape, to, &[])

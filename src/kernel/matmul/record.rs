@@ -1,6 +1,7 @@
 //! A product recorded as it was decided: panels cut, what crosses segments copied, one dispatch for
 //! each window.
 
+use core::ops::Range;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
 use crate::exec::{Bound, Value};
 use crate::kernel::cores::sums::Sums;
-use crate::kernel::cores::{Head, Launch, Reach, Sink, Tail};
+use crate::kernel::cores::{ELEMENTS_MAX, Head, Launch, Reach, Sink, Tail};
 use crate::kernel::moves::strips;
 use crate::kernel::{Held, Operand, moves};
 use crate::layout::Layout;
@@ -39,15 +40,17 @@ impl Recorder<'_> {
     pub(super) fn record(&self, operands: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
         let lies = [lie(&operands[0])?, lie(&operands[1])?];
         let whole = lies.iter().all(|lie| lie.whole);
-        if let Some(decision) = self.decision.at_once()?.filter(|_| whole) {
+        let fits = |of: &Decision| of.size.batch * of.size.m * of.pitch() <= ELEMENTS_MAX;
+        if let Some(decision) = self.decision.at_once()?.filter(|of| whole && fits(of)) {
             let at_once = Recorder { decision: &decision, ..*self };
             let sides = [0, 1].map(|i| operands[i].under(decision.sides[i]));
             let (parcels, _) = at_once.parcels(&sides, &lies)?;
             let sums = self.sums(self.decision.choice.passes);
-            return sums.added(self.site, tail, |tail| at_once.passes(&parcels, tail));
+            return sums.added(self.site, tail, |_, tail| at_once.passes(&parcels, 0..1, tail));
         }
         let (parcels, passes) = self.parcels(operands, &lies)?;
-        self.sums(passes).stored(self.site, 3, tail, |tail| self.passes(&parcels, tail))
+        let store = |passes, tail: &_| self.passes(&parcels, passes, tail);
+        self.sums(passes).stored(self.site, 3, tail, store)
     }
 
     /// What so many passes come to, in the compute type.
@@ -113,16 +116,17 @@ impl Recorder<'_> {
         }
     }
 
-    /// Every panel into a new value: all passes of the result, one after the other.
-    fn passes(&self, parcels: &[Parcel], tail: &Tail) -> Result<Arc<Value>> {
+    /// Every panel of these passes into a new value: one pass of the result after the other.
+    fn passes(&self, parcels: &[Parcel], which: Range<usize>, tail: &Tail) -> Result<Arc<Value>> {
         let reach = tail.reached()?;
         let mut avoid: Vec<u64> = reach.ids().collect();
         for side in parcels.iter().flat_map(|parcel| &parcel.sides) {
             avoid.extend(side.hold()?.ids());
         }
         let (value, held) = Held::fresh(self.site, &tail.shape, tail.dtype, &avoid)?;
-        for parcel in parcels {
-            for window in self.decision.windows(&parcel.panel, held.segment) {
+        for parcel in parcels.iter().filter(|parcel| which.contains(&parcel.panel.pass)) {
+            let pass = parcel.panel.pass - which.start;
+            for window in self.decision.windows(&parcel.panel, pass, held.segment) {
                 let bound = Bound::from(&held.pieces[window.index]);
                 let (first, written) = (window.first, Arc::downgrade(&value));
                 let sink = Sink { bound, first, written, by_element: false };

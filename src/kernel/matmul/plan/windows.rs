@@ -30,11 +30,11 @@ impl Decision {
         [most[0].min((rows / panel.rows.len()).max(1)), most[1].min(in_tiles(rows))]
     }
 
-    /// The windows of a panel, for segments of so many elements.
-    pub(crate) fn windows(&self, panel: &Panel, segment: usize) -> Vec<Window> {
+    /// The windows of a panel in this pass of a value, for segments of so many elements.
+    pub(crate) fn windows(&self, panel: &Panel, pass: usize, segment: usize) -> Vec<Window> {
         let [batch_max, rows_max] = self.window_max(panel);
         let (m, batch, n) = (self.size.m, self.size.batch, self.pitch());
-        let origin = panel.pass * batch * m * n;
+        let origin = pass * batch * m * n;
         let window = |batch: &Range<usize>, rows: Range<usize>, index: usize| {
             let begin = (index * segment).saturating_sub(origin);
             let held = [begin, (index + 1) * segment - origin - begin];
@@ -102,7 +102,7 @@ mod tests {
             let [batch, m, k, n] = dims;
             let most = crate::caps::breadth::Breadth::of(caps).dispatch_work();
             let mut rows = 0;
-            let windows = decision.windows(&whole(dims), usize::MAX / 2);
+            let windows = decision.windows(&whole(dims), 0, usize::MAX / 2);
             for window in &windows {
                 let work = [window.batch.len(), window.rows.len(), n, k];
                 let work = work.iter().fold(2, |all, &n| all * n as u64);
@@ -121,7 +121,7 @@ mod tests {
             );
         }
         let decision = decision(Target::Cpu64, &fixtures::lavapipe(), dims[0]);
-        let windows = decision.windows(&whole(dims[0]), usize::MAX / 2);
+        let windows = decision.windows(&whole(dims[0]), 0, usize::MAX / 2);
         assert_eq!(windows.len(), 1, "nobody resets a processor");
     }
 
@@ -130,20 +130,19 @@ mod tests {
         let dims = [1, 10, 16, 8];
         let decision = decision(Target::Cpu64, &fixtures::lavapipe(), dims);
         let panel = whole(dims);
-        let all = |panel: &Panel, segment| {
-            let each = decision.windows(panel, segment).into_iter();
+        let all = |pass, segment| {
+            let each = decision.windows(&panel, pass, segment).into_iter();
             each.map(|w| (w.rows, w.index, w.first, w.held)).collect::<Vec<_>>()
         };
-        assert_eq!(all(&panel, 1000), [(0..10, 0, 0, [0, 1000])]);
+        assert_eq!(all(0, 1000), [(0..10, 0, 0, [0, 1000])]);
         // Rows that lie across the end of a segment are in two windows.
         assert_eq!(
-            all(&panel, 36),
+            all(0, 36),
             [(0..5, 0, 0, [0, 36]), (4..9, 1, -36, [36, 36]), (9..10, 2, -72, [72, 36])]
         );
         // The second pass begins within the third segment.
-        let second = Panel { pass: 1, ..panel };
         assert_eq!(
-            all(&second, 36),
+            all(1, 36),
             [(0..4, 2, 8, [0, 28]), (3..8, 3, -28, [28, 36]), (8..10, 4, -64, [64, 36])]
         );
     }
