@@ -270,6 +270,36 @@ fn windows_bear_any_numbers() {
     assert!(taken > 600 && refused > 600, "{taken} taken, {refused} refused");
 }
 
+/// So do their gradients, whatever size the input is said to have had.
+#[test]
+fn gradients_of_pools_bear_any_numbers() {
+    let device = capable();
+    let (one, two) = (device.ones([1], DType::F32).unwrap(), device.ones([2], DType::F32).unwrap());
+    let wide = Pooling::of([1 << 40]).padding([1 << 39]);
+    one.avg_pool_grad([1], &wide).and_then(|x| x.compute()).expect("a share of it");
+    let square = device.ones([1, 1], DType::F32).unwrap();
+    let places = |x: &Tensor| x.cast(DType::U32).unwrap();
+    let far = Pooling::of([1 << 33; 2]);
+    let both = Pooling::of([1 << 40; 2]).padding([1 << 39; 2]);
+    square.avg_pool_grad([1; 2], &both).and_then(|x| x.compute()).expect("a share of it");
+    for (named, refused) in [
+        (
+            "more places than are counted",
+            square.max_pool_grad(&places(&square), [1 << 33; 2], &far),
+        ),
+        ("more than a shape has", square.avg_pool_grad([1 << 33; 2], &far)),
+        ("a long window", one.max_pool_grad(&places(&one), [1], &wide)),
+        ("an axis that ends nowhere", {
+            two.avg_pool_grad([usize::MAX], &Pooling::of([2]).stride([usize::MAX / 2]).padding([1]))
+        }),
+        ("two long windows", two.avg_pool_grad([2], &wide.stride([2]))),
+    ] {
+        let error = refused.and_then(|x| x.compute()).expect_err(named);
+        let known = [ErrorKind::Shape, ErrorKind::Limit, ErrorKind::OutOfMemory];
+        assert!(known.contains(&error.kind()), "{named}: {error:?}");
+    }
+}
+
 #[test]
 fn any_limit_opens_or_is_refused() {
     for &limit in Limit::ALL {

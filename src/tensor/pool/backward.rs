@@ -48,7 +48,9 @@ impl Covered {
     fn backs(&self) -> Vec<usize> {
         let has_any =
             |&back: &usize| (back * self.step..(back + 1) * self.step).any(|at| self.has(at));
-        (0..self.over).filter(has_any).collect()
+        // Others have none but of the padding.
+        let least = (self.pad / self.step).saturating_sub(self.windows - 1);
+        (least..self.over.min(self.blocks)).filter(has_any).collect()
     }
 }
 
@@ -98,7 +100,7 @@ impl Tensor {
             if given != shape {
                 return Err(PoolCause::Places { places: given, shape }.into());
             }
-            let elements: usize = size.iter().product();
+            let elements: usize = size.iter().fold(1, |all, &dim| all.saturating_mul(dim));
             if i32::try_from(elements.saturating_mul(2)).is_err() {
                 return Err(PoolCause::Elements { shape, axes: D, elements }.into());
             }
@@ -153,7 +155,7 @@ impl Tensor {
             let counts = how.counts(&self.device, &size, arrived.dtype())?;
             let shares = match counts {
                 Some(counts) => arrived / &counts,
-                None => arrived / how.size.iter().product::<usize>() as f64,
+                None => arrived / how.size.iter().map(|&dim| dim as f64).product::<f64>(),
             };
             let sums = axes.iter().try_fold(shares?, |x, along| x.spread_along(along))?;
             sums.cast(dtype)
@@ -243,7 +245,8 @@ impl Tensor {
     fn inside(&self, along: &Covered, back: usize) -> Result<Option<Self>> {
         let &Covered { step, taps, reach, .. } = along;
         let first = back * step;
-        if (first..first + step).all(|at| along.has(at)) {
+        let all = if reach == 1 { first + step <= taps } else { step == 1 && along.has(first) };
+        if all {
             return Ok(None);
         }
         let at = (self.device.iota(step)? + word(first)?)?;
@@ -293,9 +296,9 @@ impl<const D: usize> Pooling<D> {
             let windows = (padded - covers) / step + 1;
             let reach = taps::apart(taps, reach);
             // A single window has one block, as long as all there is.
-            let step = if windows > 1 { step } else { covers.max(size + pad) };
-            let over = (covers - 1) / step + 1;
-            let blocks = (size + pad).div_ceil(step);
+            let end = size.saturating_add(pad);
+            let step = if windows > 1 { step } else { covers.max(end) };
+            let (over, blocks) = ((covers - 1) / step + 1, end.div_ceil(step));
             axes.push(Covered { axis, size, pad, windows, step, taps, reach, over, blocks });
         }
         let windows: Vec<usize> = axes.iter().map(|along| along.windows).collect();
