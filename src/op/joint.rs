@@ -60,8 +60,10 @@ const TABLE: &[JointRow] = &[
     row(Joint::CrossEntropy, "cross_entropy", ulp(128.0), "the largest of |x|, max |x| and 1")
         .loose(TERMS),
     row(Joint::LayerNorm, "layer_norm", ulp(128.0), "(1 + 2^-20 |y| max |x| / s) max |x| / s")
-        .loose(TERMS).note("y is the result, s = sqrt(var + eps): the mean may be far from all"),
-    row(Joint::RmsNorm, "rms_norm", ulp(128.0), "").loose(TERMS),
+        .loose(TERMS).note("y is the result, s = sqrt(var + eps): the mean may be far from all; \
+            0 or NaN where the sum of |x| or of squares is out of range"),
+    row(Joint::RmsNorm, "rms_norm", ulp(128.0), "").loose(TERMS)
+        .note("0 or NaN where the sum of squares is out of range"),
     row(Joint::Attention, "attention", ulp(256.0), "max |value|").loose(EXP),
     row(Joint::CumSum, "cumsum", ulp(256.0).open(), "the sum of |x| so far").loose(TERMS),
     row(Joint::CumProd, "cumprod", ulp(2.0).open(), "n |product| so far").loose(TERMS),

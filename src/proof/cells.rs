@@ -4,6 +4,7 @@
 use core::cell::OnceCell;
 use std::collections::BTreeMap;
 
+use super::estimate::largest;
 use super::{Cell, Claim, Estimate, Formed, Oracle, Seen, Sweep};
 use crate::dtype::DType;
 use crate::layout::Layout;
@@ -340,6 +341,10 @@ impl<'a> Desk<'a> {
                 let shift = if about_mean { rooms.iter().sum::<f64>() / n } else { 0.0 };
                 let parts = || row.iter().zip(&rooms).map(|(x, room)| (x - mean, room + shift));
                 let var = parts().map(|(x, _)| x * x).sum::<f64>() / n + eps;
+                let sizes: f64 = row.iter().map(|x| x.abs()).sum();
+                if sizes.is_finite() && sizes.max(n * var) > largest(dtype) {
+                    return Some(vec![Estimate::Open; row.len()]);
+                }
                 let off = parts().map(|(x, d)| 2.0 * x.abs() * d + d * d).sum::<f64>() / n;
                 let low = 1.0 / (var + off).sqrt();
                 let high = 1.0 / (var - off).max(eps).max(f64::MIN_POSITIVE).sqrt();

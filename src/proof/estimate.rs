@@ -25,7 +25,7 @@ fn smallest(dtype: DType) -> f64 {
     if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
 }
 
-fn largest(dtype: DType) -> f64 {
+pub(super) fn largest(dtype: DType) -> f64 {
     if dtype == DType::F64 { f64::MAX } else { f32::MAX.into() }
 }
 

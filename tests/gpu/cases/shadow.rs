@@ -491,10 +491,17 @@ async fn extremes(device: &Device) -> Outcome {
     let (values, _) = device.upload(&values, [1, 2, 4]).map_err(show)?;
     let attended = flat.attention(&flat, &values, &Attention::new().causal()).map_err(show)?;
     attended.read::<f32>().await.map_err(show)?;
+    // So may what is normed by squares, or by a mean, that f32 has not.
+    let far: Vec<f32> = [1e20, -1e20, 2e38, 3e38, 1.0, 2.0].into();
+    let (far, _) = device.upload(&far, [3, 2]).map_err(show)?;
+    for normed in [far.layer_norm(1, None, None, 1e-5), far.rms_norm(1, None, 1e-5)] {
+        normed.map_err(show)?.read::<f32>().await.map_err(show)?;
+    }
     let report = shadow.report().await.map_err(show)?;
     count();
     ensure!(report.wrong.is_none() && report.left_out.is_empty(), "{report}");
-    ensure_eq!(report.open, 2 * 2 * 3 + 2, "two rows that nothing goes to, twice: {report}");
+    // Two rows that nothing goes to, twice; two values; two rows that are normed, twice.
+    ensure_eq!(report.open, 2 * 2 * 3 + 2 + 2 * 2 * 2, "{report}");
     Ok(())
 }
 
