@@ -396,7 +396,11 @@ impl Tensor {
         let scores = q.reshape_copied([batch, shared, rows, d])?.matmul_plain(&k.t()?)?;
         let scores = scores.reshape_copied([batch, heads, queries, count])?;
         let scores = match cap {
-            Some(cap) => ((scores * (scale / cap))?.tanh()? * cap)?,
+            Some(cap) => {
+                // What is divided by it is neither subnormal nor infinite.
+                let cap = cap.clamp(f32::MIN_POSITIVE, 2f32.powi(100));
+                (((scores * scale)? / cap)?.tanh()? * cap)?
+            }
             None => (scores * scale)?,
         };
         let scores = match mask {

@@ -34,6 +34,8 @@ fn hows() -> Vec<How> {
         How { window: Some([1, 0]), causal: true, lengths: true, ..none },
         How { cap: Some(1.5), ..none },
         How { cap: Some(0.5), causal: true, mask: true, ..none },
+        // Too large for anything to be capped.
+        How { cap: Some(f32::MAX), ..none },
         How { cap: Some(3.0), lengths: true, window: Some([3, 3]), mask: true, ..none },
         How { mask: true, lengths: true, ..none },
         How { first: true, causal: true, ..none },
