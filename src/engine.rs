@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::exec::{Asked, Fault, Faults, Hit, Job, Pipelines, Ready, Recording, Seat, dump};
+use crate::exec::{
+    Asked, Clearing, Fault, Faults, Hit, Job, Pipelines, Ready, Recording, Seat, dump,
+};
 use crate::gpu::cause::{DeviceCause, bytes as size};
 use crate::gpu::{Gpu, Whose};
 use crate::ledger::Books;
@@ -19,7 +21,6 @@ use crate::store::ring::{Ring, staging_bytes_max};
 use crate::store::{Denial, Fit, Memory, PAD, Segments, Storage, Store};
 use crate::wgsl::Needs;
 
-mod clearing;
 pub(crate) mod docket;
 pub(crate) mod notes;
 pub(crate) mod site;
@@ -27,7 +28,6 @@ pub(crate) mod sketch;
 
 pub(crate) use site::Site;
 
-use clearing::Clearing;
 use docket::Docket;
 use notes::{Notes, Watch};
 use sketch::Sketch;
@@ -47,7 +47,8 @@ pub(crate) struct Engine {
     /// What kernels may need here.
     pub(crate) offers: Needs,
     state: Mutex<State>,
-    clearing: Mutex<Option<Clearing>>,
+    /// What has been asked for without a read.
+    pub(crate) clearing: Mutex<Option<Clearing>>,
     watches: Watches<Notes>,
     /// Those who have results computed once more.
     pub(crate) shadows: Watches<Docket>,

@@ -27,7 +27,7 @@ mod value;
 
 pub(crate) use bound::Bound;
 pub(crate) use dump::dump;
-pub(crate) use fault::{Fault, Faults, Hit, SLOT_BYTES, Seat};
+pub(crate) use fault::{Clearing, Fault, Faults, Hit, SLOT_BYTES, Seat};
 use params::Params;
 use pipeline::Pipeline;
 pub(crate) use pipeline::Pipelines;

@@ -35,6 +35,7 @@ use crate::shadow::{Deed, observed};
 use crate::shape::Shape;
 use crate::shared::lock;
 use crate::timeline::Activity;
+use crate::transfer::clear;
 use crate::wgsl::expr::{self, Expr};
 use burden::{BINDINGS_MAX, Burden, Load};
 pub(crate) use what::What;
@@ -562,7 +563,7 @@ impl Fusion {
             let work = Deed { core: None, expr: &expr, operands, scalars, shape, dtype };
             let value = observed(site, &work, record)?;
             value.inherit(operands.iter().map(|operand| &*operand.value));
-            site.engine.clear(&value);
+            clear(site.engine, &value);
             return Ok(value);
         };
         // The carried result is the first input of a tail.
@@ -582,7 +583,7 @@ impl Fusion {
         let value = observed(site, &work, || core.record(site, &heads, &tail))?;
         let read = heads.iter().flat_map(|head| &head.operands).chain(&tail.operands);
         value.inherit(read.map(|operand| &*operand.value));
-        site.engine.clear(&value);
+        clear(site.engine, &value);
         Ok(value)
     }
 }

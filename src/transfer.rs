@@ -22,9 +22,11 @@ use crate::store::ring::CHUNK;
 use crate::store::ring::{SLACK, SMALL_READ, chunk_bytes};
 use crate::store::{Piece, Pinned};
 
+mod clearing;
 mod receipt;
 mod source;
 
+pub(crate) use clearing::clear;
 pub use receipt::Receipt;
 pub(crate) use receipt::write_changes;
 pub(crate) use source::StreamSource;

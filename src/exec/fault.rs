@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::{Error, Result, mistake};
 use crate::gpu::Gpu;
+use crate::gpu::wait::MapRequest;
 use crate::shared::lock;
 
 use super::Bound;
@@ -125,6 +126,14 @@ impl Fault {
         // A second reader at the same time reads the same words.
         let _ = self.verdict.set(error);
     }
+}
+
+/// Words on their way into a buffer, a pair for each slot.
+#[derive(Debug)]
+pub(crate) struct Clearing {
+    pub(crate) buffer: wgpu::Buffer,
+    pub(crate) words: MapRequest,
+    pub(crate) slots: Vec<Arc<Fault>>,
 }
 
 impl fmt::Debug for Fault {

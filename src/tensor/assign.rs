@@ -77,8 +77,8 @@ impl Tensor {
     /// their shape, or a number everywhere. Recorded at once.
     ///
     /// In place if nobody else holds the memory; otherwise it is copied first, and clones and views
-    /// made before keep what they had. If the call fails, this tensor does as well; if the driver
-    /// fails later, reading tells.
+    /// made before keep what they had, as this tensor does if the call fails; if the driver fails
+    /// later, reading tells.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

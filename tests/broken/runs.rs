@@ -59,15 +59,33 @@ pub(crate) fn made(run: Run<'_>) -> Result<Tensor> {
     run.record().map(|[made]| made)
 }
 
+/// A call, and how it is to be refused.
+type Row = (Result<()>, ErrorKind, &'static str);
+
+fn only(run: Run<'_>) -> Result<()> {
+    made(run).map(drop)
+}
+
+fn fed(run: Run<'_>) -> Result<()> {
+    only(run.create("y", [4], DType::F32))
+}
+
 /// What is refused with other words, or not at all, by a device; another lends it a tensor.
 pub(crate) fn complaints(s: &Stage, elsewhere: &Tensor) -> Result<String> {
+    let complaint = |(refused, kind, text): Row| match refused {
+        Err(error) if error.kind() == kind && error.to_string().starts_with(text) => None,
+        found => Some(format!("expected {kind:?}: {text}\nfound    {found:?}\n")),
+    };
+    Ok(misfed(s, elsewhere)?.into_iter().chain(misled(s)?).filter_map(complaint).collect())
+}
+
+/// Tensors that bindings do not take.
+fn misfed(s: &Stage, elsewhere: &Tensor) -> Result<Vec<Row>> {
     let zeros = |shape: &[usize], dtype| s.device.zeros(shape, dtype);
     let (whole, short) = (zeros(&[4], DType::I32)?, zeros(&[7], DType::U32)?);
     let (empty, mut state) = (zeros(&[0], DType::F32)?, zeros(&[4], DType::F32)?);
-    let only = |run: Run<'_>| made(run).map(drop);
-    let fed = |run: Run<'_>| only(run.create("y", [4], DType::F32));
     let with_x = |x: &Tensor| fed(s.run().read("x", x).read("table", &s.table));
-    let rows = [
+    Ok(vec![
         (with_x(&whole), Dtypes, "k: binding x holds f32, the tensor i32"),
         (with_x(&empty), Shape, "k: binding x is given a tensor without elements"),
         (with_x(elsewhere), Mismatch, "k: x: tensors are on two devices: "),
@@ -96,6 +114,13 @@ pub(crate) fn complaints(s: &Stage, elsewhere: &Tensor) -> Result<String> {
             Shader,
             "k: binding x is read, and given by `update`",
         ),
+    ])
+}
+
+/// Other numbers, and other sizes of the dispatch.
+fn misled(s: &Stage) -> Result<Vec<Row>> {
+    let whole = s.device.zeros([4], DType::I32)?;
+    Ok(vec![
         (fed(s.fed().set(&1.0f32)), Shader, "k: the uniform is 8 bytes, 4 are given"),
         (
             fed(s.fed().groups([1, 0, 1])),
@@ -127,10 +152,5 @@ pub(crate) fn complaints(s: &Stage, elsewhere: &Tensor) -> Result<String> {
             Shader,
             "add: the uniform is 16 bytes, 4 are given",
         ),
-    ];
-    let complaint = |(refused, kind, text): (Result<()>, _, &str)| match refused {
-        Err(error) if error.kind() == kind && error.to_string().starts_with(text) => None,
-        found => Some(format!("expected {kind:?}: {text}\nfound    {found:?}\n")),
-    };
-    Ok(rows.into_iter().filter_map(complaint).collect())
+    ])
 }

@@ -492,8 +492,7 @@ async fn extremes(device: &Device) -> Outcome {
     let attended = flat.attention(&flat, &values, &Attention::new().causal()).map_err(show)?;
     attended.read::<f32>().await.map_err(show)?;
     // So may what is normed by squares, or by a mean, that f32 has not.
-    let far: Vec<f32> = [1e20, -1e20, 2e38, 3e38, 1.0, 2.0].into();
-    let (far, _) = device.upload(&far, [3, 2]).map_err(show)?;
+    let (far, _) = device.tensor([[1e20f32, -1e20], [2e38, 3e38], [1.0, 2.0]]).map_err(show)?;
     for normed in [far.layer_norm(1, None, None, 1e-5), far.rms_norm(1, None, 1e-5)] {
         normed.map_err(show)?.read::<f32>().await.map_err(show)?;
     }

@@ -1,3 +1,5 @@
+//! What is carried, and for how long.
+
 use super::*;
 use crate::testing::noop_device;
 use crate::{DType, Tensor};
