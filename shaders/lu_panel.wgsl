@@ -43,8 +43,10 @@ fn main(
         sh_largest[lane] = best;
         sh_places[lane] = place;
         workgroupBarrier();
-        // Everybody looks for the largest, so that nobody has to be told.
-        for (var other = 0u; other < lanes; other++) {
+        // Everybody looks for the largest, so that nobody has to be told. Lanes past the last row
+        // have none.
+        let others = min(lanes, p.rows - j);
+        for (var other = 0u; other < others; other++) {
             let x = sh_largest[other];
             let at = sh_places[other];
             if x > best || (x == best && at < place) {

@@ -72,7 +72,7 @@ async fn again(ctx: &Ctx) -> Outcome {
     while let Ok(more) = device.zeros([1 << 14], DType::F32) {
         full.push(more);
     }
-    let error = step(&mut w).expect_err("the cap is reached");
+    let error = step(&mut w).err().ok_or("the cap is reached")?;
     ensure!(error.is_out_of_memory(), "{error}");
     drop(full);
     device.set_cap(None);

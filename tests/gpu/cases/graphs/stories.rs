@@ -60,7 +60,7 @@ async fn long_before(ctx: &Ctx) -> Outcome {
         match (at, y.read::<i32>().await) {
             (None, read) => ensure_eq!(read.map_err(show)?, [1, -5, 7], "in turn"),
             (Some(_), read) => {
-                let error = read.expect_err("a place that is not there");
+                let error = read.err().ok_or("a place that is not there")?;
                 ensure!(error.to_string().contains("the first at [2]"), "{error}");
                 ensure_eq!(error.kind(), ErrorKind::Index, "{error}");
             }
@@ -382,7 +382,8 @@ async fn lone_f64(ctx: &Ctx) -> Outcome {
     }
     // Their order is kept as integers.
     for y in [x.amax(0), x.softmax(0), x.cummax(0)] {
-        let error = y.map_err(show)?.read::<f64>().await.expect_err("there are no such integers");
+        let error =
+            y.map_err(show)?.read::<f64>().await.err().ok_or("there are no such integers")?;
         ensure_eq!(error.kind(), ErrorKind::Rejected, "{}", error);
         ensure!(error.to_string().contains("works with shader-int64"), "{error}");
     }
