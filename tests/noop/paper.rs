@@ -229,6 +229,20 @@ fn batches_beyond_a_binding_take_a_few_dispatches() {
     }
 }
 
+/// Places of a stride that take the same elements are one convolution, as where frames of a sound
+/// are added up.
+#[test]
+fn a_wide_stride_takes_a_few_dispatches() {
+    let device = Device::on_paper(&Caps::webgpu_baseline(), &Policy::exact()).expect("on paper");
+    let ones = |dims: &[usize]| device.ones(dims, DType::F32).expect("it fits");
+    let (x, w) = (ones(&[3, 400, 276]), ones(&[400, 1, 400]));
+    for padding in [0, 200] {
+        let how = Conv::new().stride([160]).padding([padding]);
+        let told = x.conv_transpose1d(&w, None, &how).expect("it is a convolution").explain();
+        assert!(told.error.is_none() && told.dispatches() < 16, "{padding}: {told}");
+    }
+}
+
 /// What passes along k come to is no more than is counted, where the result is not.
 #[test]
 fn a_product_whose_result_fits_is_not_refused_for_its_passes() {

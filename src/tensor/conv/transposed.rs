@@ -5,17 +5,19 @@
 //! for o = stride t + place     only taps where that is whole: every `step`th, from one on
 //! ```
 //!
-//! So all elements at one place of every stride are a convolution by those taps, last one first,
-//! and a transposed convolution is as many of those as a stride has places, laced.
+//! So all elements at one place of every stride are a convolution by those taps, last one first. A
+//! transposed convolution is as many of those as a stride has places, laced; places that take the
+//! same elements are computed at once.
 
 use super::{Conv, ConvCause};
 use crate::engine::site::asked;
 use crate::error::{Result, causes};
+use crate::plan::Stored;
 use crate::shape::Shape;
 use crate::tensor::number::Scalar;
 use crate::tensor::{Pad, Tensor};
 
-/// The most places of a stride, in all axes: each is a convolution by itself.
+/// The most places of a stride, in all axes: each may be a convolution by itself.
 const PLACES_MAX: usize = 4096;
 
 impl Tensor {
@@ -49,9 +51,10 @@ impl Tensor {
     /// weight, `stride` apart; the result is `[n, out, ..]` with `(size - 1) stride - 2 padding +
     /// dilation (taps - 1) + output padding + 1` along each axis.
     ///
-    /// Elements of the result that are a stride apart are one [convolution](Tensor::conv2d), by
-    /// its contract, of every so many taps: as many of those as a stride has places in all axes, at
-    /// most 4096, and no zeros between elements. Deferred.
+    /// Elements of the result that are a stride apart are a [convolution](Tensor::conv2d), by its
+    /// contract, of every so many taps, without zeros between elements. A stride has at most 4096
+    /// places in all axes; those that take as many taps of the same elements are one convolution,
+    /// and without dilation that is up to four for each axis. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -160,53 +163,27 @@ impl Tensor {
         let rows = turned.shape().dims()[0];
         let (images, x) = (self.shape().dims()[0], self.shape().dims());
         Shape::new([&[images, rows], &size[..]].concat())?;
-        let (places, count) = how.places(size)?;
-        // Each axis: its phases, whose elements are a stride apart.
-        let phases = |i: usize| how.phases(i, weight.shape().dims()[2 + i], places[i]);
-        let axes: Vec<Vec<Phase>> = (0..D).map(phases).collect();
+        let bias = bias.map(|bias| bias.widened(stored)).transpose()?;
+        bias.as_ref().map(|bias| bias.by_rows(rows, 2 + D, stored)).transpose()?;
+        let places = how.places(size)?;
+        // Each axis: its runs of phases, whose elements are a stride apart.
+        let runs = |i: usize| runs(how.phases(i, weight.shape().dims()[2 + i], places[i]));
+        let axes: [Vec<Run>; D] = core::array::from_fn(runs);
         let each: [usize; D] = core::array::from_fn(|i| size[i].div_ceil(how.stride[i]));
         let mut pads = vec![(0, 0); 2 + D];
-        for (i, phases) in axes.iter().enumerate() {
-            let end = |phase: &Phase| phase.last + each[i] as isize - x[2 + i] as isize;
-            let before = phases.iter().map(|phase| -phase.first()).max().unwrap_or(0);
-            let after = phases.iter().map(end).max().unwrap_or(0);
+        for (i, runs) in axes.iter().enumerate() {
+            let end = |run: &Run| run.phase.last + each[i] as isize - x[2 + i] as isize;
+            let before = runs.iter().map(|run| -run.phase.first()).max().unwrap_or(0);
+            let after = runs.iter().map(end).max().unwrap_or(0);
             pads[2 + i] = (before.max(0).unsigned_abs(), after.max(0).unsigned_abs());
         }
-        let padded = match pads.iter().all(|&pad| pad == (0, 0)) {
+        let input = match pads.iter().all(|&pad| pad == (0, 0)) {
             true => self.clone(),
             false => self.pad(&pads, Pad::Constant(Scalar::zero(self.dtype())))?,
         };
-        let shape = Shape::new([&[images, rows], &each[..]].concat())?;
-        let one = |place: usize| {
-            let mut rest = place;
-            let (mut part, mut taps, mut dilation) = (padded.clone(), turned.clone(), [1; D]);
-            for i in (0..D).rev() {
-                let phase = &axes[i][rest % places[i]];
-                rest /= places[i];
-                let begin = (phase.first() + pads[2 + i].0 as isize).unsigned_abs();
-                let length = each[i] + phase.reach * phase.taps.saturating_sub(1);
-                if phase.taps == 0 {
-                    let none = self.device.constant(shape, stored, 0u8)?;
-                    let bias = bias.map(|bias| bias.widened(stored)?.by_rows(rows, 2 + D, stored));
-                    return match bias.transpose()? {
-                        Some(bias) => none + bias,
-                        None => Ok(none),
-                    };
-                }
-                part = part.slice(2 + i, begin..begin + length)?;
-                let step = phase.step.cast_signed();
-                let end = phase.tap + phase.step * (phase.taps - 1) + 1;
-                taps = taps.slice_step(2 + i, phase.tap..end, step)?.flip(2 + i)?;
-                dilation[i] = phase.reach;
-            }
-            let how = Conv::new().dilation(dilation).groups(how.groups);
-            part.convolve(&taps, bias, &how)
-        };
-        let phases = (0..count).map(one).collect::<Result<Vec<_>>>()?;
-        if count == 1 {
-            return phases[0].part_of(&size);
-        }
-        let all = Self::stack(&phases, 0)?.reshape([&places[..], shape.dims()].concat())?;
+        let before = core::array::from_fn(|i| pads[2 + i].0.cast_signed());
+        let spread = Spread { input, turned, bias, stored, groups: how.groups, before, each };
+        let all = spread.laced(&axes)?;
         // Between phases of an axis lies what follows it: each before its own.
         let order = [D, D + 1].into_iter().chain((0..D).flat_map(|i| [D + 2 + i, i]));
         let all = all.permute(order.map(|axis| axis as i64))?;
@@ -242,6 +219,110 @@ struct Phase {
     reach: usize,
 }
 
+/// Phases one after the other, each a tap further than the one before and otherwise alike: one
+/// convolution, whose results have one for each of them.
+struct Run {
+    phase: Phase,
+    length: usize,
+}
+
+fn runs(phases: Vec<Phase>) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for phase in phases {
+        match runs.last_mut() {
+            Some(run) if run.goes_on_with(&phase) => run.length += 1,
+            _ => runs.push(Run { phase, length: 1 }),
+        }
+    }
+    runs
+}
+
+impl Run {
+    fn goes_on_with(&self, next: &Phase) -> bool {
+        let Phase { tap, step, taps, last, reach } = self.phase;
+        let alike = [step, taps, reach] == [next.step, next.taps, next.reach];
+        let further = next.tap == tap + self.length && next.last == last;
+        alike && (taps == 0 || further)
+    }
+}
+
+/// What the convolutions of all runs have in common.
+struct Spread<const D: usize> {
+    /// Padded, so many elements in front.
+    input: Tensor,
+    before: [isize; D],
+    turned: Tensor,
+    bias: Option<Tensor>,
+    stored: Stored,
+    groups: usize,
+    /// How many elements a phase has.
+    each: [usize; D],
+}
+
+impl<const D: usize> Spread<D> {
+    /// All phases: `[phases .., images, rows, each ..]`.
+    fn laced(&self, axes: &[Vec<Run>; D]) -> Result<Tensor> {
+        let one = |place: usize| {
+            self.convolved(core::array::from_fn(|i| {
+                let after = axes[i + 1..].iter().map(Vec::len).product::<usize>();
+                &axes[i][place / after % axes[i].len()]
+            }))
+        };
+        let count = axes.iter().map(Vec::len).product();
+        let mut parts = (0..count).map(one).collect::<Result<Vec<_>>>()?;
+        // Where each is a phase by itself, they are moved once for all axes.
+        if axes.iter().flatten().all(|run| run.length == 1) && count > 1 {
+            let dims = [&axes.each_ref().map(Vec::len)[..], &parts[0].shape().dims()[D..]].concat();
+            return Tensor::concat(&parts, 0)?.reshape(dims);
+        }
+        for (axis, runs) in axes.iter().enumerate().rev().filter(|(_, runs)| runs.len() > 1) {
+            let joined = parts.chunks(runs.len()).map(|parts| Tensor::concat(parts, axis));
+            parts = joined.collect::<Result<_>>()?;
+        }
+        Ok(parts.swap_remove(0))
+    }
+
+    /// One run of each axis.
+    fn convolved(&self, chosen: [&Run; D]) -> Result<Tensor> {
+        let Self { input, before, turned, bias, stored, groups, each } = self;
+        let (images, rows) = (input.shape().dims()[0], turned.shape().dims()[0]);
+        let lengths: [usize; D] = core::array::from_fn(|i| chosen[i].length);
+        let count = lengths.iter().product::<usize>();
+        if chosen.iter().any(|run| run.phase.taps == 0) {
+            let dims = [&lengths[..], &[images, rows], each].concat();
+            let none = input.device.constant(Shape::new(dims)?, *stored, 0u8)?;
+            return match bias {
+                Some(bias) => none + bias.by_rows(rows, 2 + D, *stored)?,
+                None => Ok(none),
+            };
+        }
+        let (mut part, mut taps, mut dilation) = (input.clone(), turned.clone(), [1; D]);
+        for (i, Run { phase, length }) in chosen.iter().enumerate() {
+            let begin = (phase.first() + before[i]).unsigned_abs();
+            let end = begin + each[i] + phase.reach * (phase.taps - 1);
+            part = part.slice(2 + i, begin..end)?;
+            let end = phase.tap + phase.step * (phase.taps - 1) + length;
+            taps = taps.slice(2 + i, phase.tap..end)?.windows(2 + i, *length, phase.step)?;
+            taps = taps.flip(2 + i)?;
+            dilation[i] = phase.reach;
+        }
+        // Of each result so many, one for each phase.
+        let own = taps.shape().dims()[1..2 + D].to_vec();
+        let order = [0].into_iter().chain(2 + D..2 + 2 * D).chain(1..2 + D);
+        let taps = taps.permute(order.map(|axis| axis as i64))?;
+        let taps = taps.reshape_copied([&[rows * count], &own[..]].concat())?;
+        let of_all = |bias: &Tensor| {
+            bias.unsqueeze(1)?.broadcast_to([rows, count])?.reshape_copied([rows * count])
+        };
+        let bias = bias.as_ref().map(of_all).transpose()?;
+        let how = Conv::new().dilation(dilation).groups(*groups);
+        let made = part.convolve(&taps, bias.as_ref(), &how)?;
+        let made = made.reshape([&[images, rows], &lengths[..], each].concat())?;
+        let order = (2..2 + D).chain([0, 1]).chain(2 + D..2 + 2 * D);
+        made.permute(order.map(|axis| axis as i64))
+    }
+}
+
 impl Phase {
     /// The element that the last tap of element 0 takes.
     fn first(&self) -> isize {
@@ -268,15 +349,15 @@ impl<const D: usize> Conv<D> {
         (0..places).map(phase).collect()
     }
 
-    /// The places that a stride has in a result of this size, along each axis, and in all.
-    fn places(&self, size: [usize; D]) -> Result<([usize; D], usize)> {
+    /// The places that a stride has in a result of this size, along each axis.
+    fn places(&self, size: [usize; D]) -> Result<[usize; D]> {
         // Beyond the result they would have no element.
         let places: [usize; D] = core::array::from_fn(|i| self.stride[i].min(size[i]));
         let count = places.iter().fold(1, |count: usize, &n| count.saturating_mul(n));
         if count > PLACES_MAX {
             return Err(SpreadCause::Places { stride: self.stride.to_vec(), count }.into());
         }
-        Ok((places, count))
+        Ok(places)
     }
 
     /// The size of a transposed convolution.
