@@ -168,12 +168,12 @@ impl Tensor {
         let places = how.places(size)?;
         // Each axis: its runs of phases, whose elements are a stride apart.
         let runs = |i: usize| runs(how.phases(i, weight.shape().dims()[2 + i], places[i]));
-        let axes: [Vec<Run>; D] = core::array::from_fn(runs);
+        let axes: [Vec<Phases>; D] = core::array::from_fn(runs);
         let each: [usize; D] = core::array::from_fn(|i| size[i].div_ceil(how.stride[i]));
         let mut pads = vec![(0, 0); 2 + D];
         for (i, runs) in axes.iter().enumerate() {
-            let end = |run: &Run| run.phase.last + each[i] as isize - x[2 + i] as isize;
-            let before = runs.iter().map(|run| -run.phase.first()).max().unwrap_or(0);
+            let end = |run: &Phases| run.first.last + each[i] as isize - x[2 + i] as isize;
+            let before = runs.iter().map(|run| -run.first.first()).max().unwrap_or(0);
             let after = runs.iter().map(end).max().unwrap_or(0);
             pads[2 + i] = (before.max(0).unsigned_abs(), after.max(0).unsigned_abs());
         }
@@ -182,8 +182,8 @@ impl Tensor {
             false => self.pad(&pads, Pad::Constant(Scalar::zero(self.dtype())))?,
         };
         let before = core::array::from_fn(|i| pads[2 + i].0.cast_signed());
-        let spread = Spread { input, turned, bias, stored, groups: how.groups, before, each };
-        let all = spread.laced(&axes)?;
+        let lacing = Lacing { input, turned, bias, stored, groups: how.groups, before, each };
+        let all = lacing.laced(&axes)?;
         // Between phases of an axis lies what follows it: each before its own.
         let order = [D, D + 1].into_iter().chain((0..D).flat_map(|i| [D + 2 + i, i]));
         let all = all.permute(order.map(|axis| axis as i64))?;
@@ -221,25 +221,25 @@ struct Phase {
 
 /// Phases one after the other, each a tap further than the one before and otherwise alike: one
 /// convolution, whose results have one for each of them.
-struct Run {
-    phase: Phase,
+struct Phases {
+    first: Phase,
     length: usize,
 }
 
-fn runs(phases: Vec<Phase>) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn runs(phases: Vec<Phase>) -> Vec<Phases> {
+    let mut runs: Vec<Phases> = Vec::new();
     for phase in phases {
         match runs.last_mut() {
             Some(run) if run.goes_on_with(&phase) => run.length += 1,
-            _ => runs.push(Run { phase, length: 1 }),
+            _ => runs.push(Phases { first: phase, length: 1 }),
         }
     }
     runs
 }
 
-impl Run {
+impl Phases {
     fn goes_on_with(&self, next: &Phase) -> bool {
-        let Phase { tap, step, taps, last, reach } = self.phase;
+        let Phase { tap, step, taps, last, reach } = self.first;
         let alike = [step, taps, reach] == [next.step, next.taps, next.reach];
         let further = next.tap == tap + self.length && next.last == last;
         alike && (taps == 0 || further)
@@ -247,7 +247,7 @@ impl Run {
 }
 
 /// What the convolutions of all runs have in common.
-struct Spread<const D: usize> {
+struct Lacing<const D: usize> {
     /// Padded, so many elements in front.
     input: Tensor,
     before: [isize; D],
@@ -259,9 +259,9 @@ struct Spread<const D: usize> {
     each: [usize; D],
 }
 
-impl<const D: usize> Spread<D> {
+impl<const D: usize> Lacing<D> {
     /// All phases: `[phases .., images, rows, each ..]`.
-    fn laced(&self, axes: &[Vec<Run>; D]) -> Result<Tensor> {
+    fn laced(&self, axes: &[Vec<Phases>; D]) -> Result<Tensor> {
         let one = |place: usize| {
             self.convolved(core::array::from_fn(|i| {
                 let after = axes[i + 1..].iter().map(Vec::len).product::<usize>();
@@ -283,12 +283,12 @@ impl<const D: usize> Spread<D> {
     }
 
     /// One run of each axis.
-    fn convolved(&self, chosen: [&Run; D]) -> Result<Tensor> {
+    fn convolved(&self, chosen: [&Phases; D]) -> Result<Tensor> {
         let Self { input, before, turned, bias, stored, groups, each } = self;
         let (images, rows) = (input.shape().dims()[0], turned.shape().dims()[0]);
         let lengths: [usize; D] = core::array::from_fn(|i| chosen[i].length);
         let count = lengths.iter().product::<usize>();
-        if chosen.iter().any(|run| run.phase.taps == 0) {
+        if chosen.iter().any(|run| run.first.taps == 0) {
             let dims = [&lengths[..], &[images, rows], each].concat();
             let none = input.device.constant(Shape::new(dims)?, *stored, 0u8)?;
             return match bias {
@@ -297,7 +297,7 @@ impl<const D: usize> Spread<D> {
             };
         }
         let (mut part, mut taps, mut dilation) = (input.clone(), turned.clone(), [1; D]);
-        for (i, Run { phase, length }) in chosen.iter().enumerate() {
+        for (i, Phases { first: phase, length }) in chosen.iter().enumerate() {
             let begin = (phase.first() + before[i]).unsigned_abs();
             let end = begin + each[i] + phase.reach * (phase.taps - 1);
             part = part.slice(2 + i, begin..end)?;
