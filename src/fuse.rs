@@ -300,11 +300,13 @@ impl Node {
             }
             kernel = Fusion::of(context, self, work)?;
         }
-        kernel.record(context, self).map_err(|error| {
+        let value = kernel.record(context, self).map_err(|error| {
             let shape = self.shape;
             let error = error.on(|| context.site.engine.gpu.name());
             error.during(format!("{} {} {shape}", work.what.name(), self.dtype))
-        })
+        })?;
+        clear(context.site.engine, &value);
+        Ok(value)
     }
 
     /// The node as an input of a core: its expression if that may be computed on the way in,
@@ -451,8 +453,7 @@ impl Fusion {
     /// `ends` says that nobody will ask for the node again, so that its arguments are let go of.
     fn take(&mut self, context: Context<'_>, node: &Node, work: &Todo, ends: bool) -> Result<u16> {
         if let What::Core(core) = &work.what {
-            let context = Context { site: context.site.choosing_as(work.choosing), ..context };
-            let place = self.carry(context, node, core, &work.args)?;
+            let place = self.carry(context, node, core, work)?;
             self.taken.push((core::ptr::from_ref(node), place));
             return Ok(place);
         }
@@ -479,10 +480,11 @@ impl Fusion {
         context: Context<'_>,
         node: &Node,
         core: &Arc<dyn Core>,
-        args: &[Arg],
+        Todo { args, choosing, .. }: &Todo,
     ) -> Result<u16> {
         self.may_carry = false;
-        let choosing = context.site.choosing();
+        let choosing = *choosing;
+        let context = Context { site: context.site.choosing_as(choosing), ..context };
         let fuse = core.takes_heads();
         let views = args.iter().filter_map(|arg| match arg {
             Arg::View(node, layout) => Some(node.head(context, layout, fuse)),
@@ -563,7 +565,6 @@ impl Fusion {
             let work = Deed { core: None, expr: &expr, operands, scalars, shape, dtype };
             let value = observed(site, &work, record)?;
             value.inherit(operands.iter().map(|operand| &*operand.value));
-            clear(site.engine, &value);
             return Ok(value);
         };
         // The carried result is the first input of a tail.
@@ -583,7 +584,6 @@ impl Fusion {
         let value = observed(site, &work, || core.record(site, &heads, &tail))?;
         let read = heads.iter().flat_map(|head| &head.operands).chain(&tail.operands);
         value.inherit(read.map(|operand| &*operand.value));
-        clear(site.engine, &value);
         Ok(value)
     }
 }

@@ -337,6 +337,19 @@ fn read_in_place(
     taken.map(|()| true)
 }
 
+/// Copies the words of slots into a buffer, from a place on.
+fn copy_words(
+    encoder: &mut wgpu::CommandEncoder,
+    slots: &[Arc<Fault>],
+    buffer: &wgpu::Buffer,
+    begin: u64,
+) {
+    for (i, slot) in (0..).zip(slots) {
+        let ((from, offset), to) = (slot.place(), begin + i * SLOT_BYTES);
+        encoder.copy_buffer_to_buffer(from, offset, buffer, to, SLOT_BYTES);
+    }
+}
+
 /// Copies one part into a staging buffer, slots behind it, and asks for both to be mapped.
 fn start<'a>(
     engine: &'a Engine,
@@ -354,10 +367,7 @@ fn start<'a>(
         if let Some(part) = part {
             encoder.copy_buffer_to_buffer(&part.piece.buffer, begin, &buffer, 0, chunk);
         }
-        for (i, slot) in (0..).zip(slots) {
-            let ((from, offset), to) = (slot.place(), chunk + i * SLOT_BYTES);
-            encoder.copy_buffer_to_buffer(from, offset, &buffer, to, SLOT_BYTES);
-        }
+        copy_words(encoder, slots, &buffer, chunk);
     };
     let theirs = part.is_some_and(|part| part.piece.whose() == Whose::Theirs);
     let submission =

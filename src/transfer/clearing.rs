@@ -38,12 +38,7 @@ pub(crate) fn clear(engine: &Engine, value: &Value) {
 fn ask(engine: &Engine, slots: Vec<Arc<Fault>>) -> Result<Clearing> {
     let bytes = slots.len() as u64 * SLOT_BYTES;
     let buffer = engine.ring.take(&engine.gpu, bytes)?;
-    engine.copy(true, |encoder| {
-        for (slot, to) in slots.iter().zip((0..).step_by(SLOT_BYTES as usize)) {
-            let (from, offset) = slot.place();
-            encoder.copy_buffer_to_buffer(from, offset, &buffer, to, SLOT_BYTES);
-        }
-    })?;
+    engine.copy(true, |encoder| super::copy_words(encoder, &slots, &buffer, 0))?;
     let words = MapRequest::ask(&engine.gpu, &buffer, bytes)?;
     Ok(Clearing { buffer, words, slots })
 }
