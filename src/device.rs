@@ -14,7 +14,7 @@ use crate::fuse::Context;
 use crate::gpu::Gpu;
 use crate::gpu::cause::on_paper;
 use crate::kernel::choice::Table;
-use crate::ledger::{CrossingGuard, Crossings, Ledger};
+use crate::ledger::{CallSite, CrossingGuard, Crossings, Ledger};
 use crate::plan::{Plan, Policy, negotiate, unfit};
 use crate::profile::Profile;
 #[cfg(not(target_arch = "wasm32"))]
@@ -486,7 +486,7 @@ impl Device {
         &'a self,
         capsule: &'a Capsule,
     ) -> impl Future<Output = Result<Replay>> + use<'a> {
-        replay(&self.engine, capsule, site::line())
+        replay(&self.engine, capsule, CallSite::of("replay"))
     }
 
     /// Submits what has been recorded, without waiting for it. Deferred operations are not recorded

@@ -1,17 +1,18 @@
 //! Replaying: the dispatches of a capsule on the device at hand, judged again.
 
 use core::fmt;
-use core::panic::Location;
 use std::sync::Arc;
 
 use super::capsule::{Act, Area, Capsule, Tract};
 use super::cause::ShadowCause;
 use super::words::at;
+use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::engine::docket::Excerpt;
 use crate::error::{Error, Result};
 use crate::exec::{Asked, Bound, Job, Value};
 use crate::gpu::Drive;
+use crate::ledger::{CallSite, Direction};
 use crate::proof::{Judgement, judge};
 use crate::wgsl::reflect::check;
 use crate::wgsl::{Assembled, Needs};
@@ -37,19 +38,26 @@ impl fmt::Display for Replay {
     }
 }
 
-/// The memory of a region, in one piece.
-fn ground(engine: &Engine, capsule: &Capsule, region: &Area) -> Result<Arc<Value>> {
+/// Memory for a region, in one piece.
+fn ground(engine: &Engine, region: &Area) -> Result<Arc<Value>> {
     if region.bytes > engine.segment_bytes() {
         let (bytes, most) = (region.bytes, engine.segment_bytes());
         return Err(lacks(engine, format!("{bytes} bytes in one piece, {most} fit")));
     }
     let bytes = region.bytes.max(16).next_multiple_of(16);
     let value = Value::new(engine.allocate_alone(bytes)?);
-    let pinned = value.pin()?;
-    let [piece] = &*pinned.pieces() else {
+    if value.pin()?.pieces().len() != 1 {
         return Err(lacks(engine, format!("{bytes} bytes in one piece")));
-    };
-    let mut first = vec![0; usize::try_from(piece.bytes.min(bytes)).unwrap_or_default()];
+    }
+    Ok(value)
+}
+
+/// Writes what lay in a region at first, and how many bytes that took.
+fn fill(engine: &Engine, capsule: &Capsule, region: &Area, value: &Value) -> Result<u64> {
+    let pinned = value.pin()?;
+    let pieces = pinned.pieces();
+    let piece = &pieces[0];
+    let mut first = vec![0; usize::try_from(piece.bytes).unwrap_or_default()];
     for laid in &region.first {
         let range =
             |at: u64| Some(usize::try_from(at).ok()?..usize::try_from(at + laid.bytes).ok()?);
@@ -60,8 +68,7 @@ fn ground(engine: &Engine, capsule: &Capsule, region: &Area) -> Result<Arc<Value
         }
     }
     engine.gpu.write("replay", &piece.buffer, piece.offset, &first)?;
-    drop(pinned);
-    Ok(value)
+    Ok(piece.bytes)
 }
 
 fn lacks(engine: &Engine, what: String) -> Error {
@@ -86,14 +93,19 @@ fn kernel(engine: &Engine, act: &Act) -> Result<Assembled> {
 }
 
 /// Runs it.
-pub(crate) async fn replay(
-    engine: &Engine,
-    capsule: &Capsule,
-    line: &'static Location<'static>,
-) -> Result<Replay> {
-    let memory = capsule.regions.iter().map(|region| ground(engine, capsule, region));
-    let memory: Vec<Arc<Value>> = memory.collect::<Result<_>>()?;
+pub(crate) async fn replay(engine: &Engine, capsule: &Capsule, site: CallSite) -> Result<Replay> {
+    engine.books.admit(Direction::Up, site)?;
+    engine.books.admit(Direction::Down, site)?;
     engine.gpu.present("replaying")?;
+    let memory = capsule.regions.iter().map(|region| ground(engine, region));
+    let memory: Vec<Arc<Value>> = memory.collect::<Result<_>>()?;
+    // Commands recorded so far may still use the memory that a region takes over.
+    engine.flush()?;
+    let entry = engine.books.open(Direction::Up, DType::U8, site);
+    for (region, value) in capsule.regions.iter().zip(&memory) {
+        entry.add(fill(engine, capsule, region, value)?);
+    }
+    drop(entry);
     let align = engine.gpu.caps().limits.storage_align_bytes;
     for act in &capsule.dispatches {
         let kernel = kernel(engine, act)?;
@@ -112,11 +124,14 @@ pub(crate) async fn replay(
         let (params, groups) = (act.params.clone(), act.groups);
         let outputs = memory.iter().map(Arc::downgrade).collect();
         let job = Job { kernel: &kernel, bindings, params, groups, outputs };
-        engine.record(engine.prepare(job, Asked { line, flops: 0 })?)?;
+        engine.record(engine.prepare(job, Asked { line: site.location, flops: 0 })?)?;
     }
+    let entry = engine.books.open(Direction::Down, DType::U8, site);
     let copied = Excerpt::of(engine, &memory).map_err(|why| lacks(engine, why.into()))?;
     copied.arrived(&engine.gpu, Drive::Wake).await?;
     let bytes = copied.read(&engine.gpu)?;
+    entry.add(bytes.len() as u64);
+    drop(entry);
     let all = copied.split(&bytes);
     let part = |part: &Tract| {
         let end = part.at.checked_add(part.bytes)?;

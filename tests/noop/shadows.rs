@@ -1,6 +1,7 @@
 //! Shadows where nothing is computed: everything is wrong, is told as an error, and becomes a
 //! capsule; and capsules that somebody has changed.
 
+use wharf::ledger::Crossings;
 use wharf::shadow::{Capsule, ShadowPolicy};
 use wharf::{DType, Device, ErrorKind, Result};
 
@@ -63,6 +64,13 @@ fn a_capsule_is_written_read_and_replayed() {
     let other = crate::device(|caps| caps);
     let replay = pollster::block_on(other.replay(&capsule)).expect("it runs");
     assert!(replay.is_wrong && replay.is_same, "{replay}");
+    let ledger = other.ledger();
+    assert_eq!((ledger.up.count, ledger.down.count), (1, 1), "{ledger}");
+    assert!(ledger.up.bytes > 0 && ledger.down.bytes > 0, "{ledger}");
+    let guard = other.guard(Crossings::Deny);
+    let denied = pollster::block_on(other.replay(&capsule)).expect_err("it is denied");
+    assert_eq!(denied.kind(), ErrorKind::Denied, "{denied}");
+    drop(guard);
     std::fs::remove_dir_all(&folder).expect("it goes");
     let gone = Capsule::open(&path).expect_err("it is gone");
     assert!(gone.to_string().contains("cannot be read"), "{gone}");

@@ -320,6 +320,10 @@ fn every_function_that_takes_a_dtype_is_tried_under_policies_that_convert() {
 const SIDES: [(&str, &str); 3] =
     [("TensorSet", "set."), ("Formula", "formula."), ("Kernel", "kernel.")];
 
+/// What calls of these take or give if data crosses by them.
+const CROSSES: [&str; 8] =
+    ["Element", "Receipt", "SetReceipt", "Rounding", "Trial", "Picture", "Replay", "u8"];
+
 /// Calls through which data crosses, with their lines: what the ledger names, and what takes or
 /// gives host values, or tells what became of them, or waits for a device that it is given.
 fn doors(room: &house::Room<'_>) -> Vec<(String, usize)> {
@@ -334,8 +338,6 @@ fn doors(room: &house::Room<'_>) -> Vec<(String, usize)> {
             }
             ["CallSite", "::", "of", "(", name, ..] => Some(name.trim_matches('"').to_owned()),
             ["pub", "fn", name, ..] | ["pub", "async", "fn", name, ..] => {
-                let crosses =
-                    ["Element", "Receipt", "SetReceipt", "Rounding", "Trial", "Picture", "u8"];
                 let head = texts[at..].iter().position(|text| *text == "{");
                 let head = &texts[at..at + head.unwrap_or(0)];
                 let side = SIDES.iter().find(|(side, _)| *side == of).map_or("", |(_, side)| side);
@@ -348,7 +350,7 @@ fn doors(room: &house::Room<'_>) -> Vec<(String, usize)> {
                 let given = (head.windows(3))
                     .any(|three| matches!(three, ["&", "Device", _] | ["&", _, "Device"]));
                 let is_door = waits && (of == "Tensor" || given)
-                    || ours && (answers || head.iter().any(|text| crosses.contains(text)));
+                    || ours && (answers || head.iter().any(|text| CROSSES.contains(text)));
                 is_door.then(|| format!("{side}{name}"))
             }
             _ => None,
