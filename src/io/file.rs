@@ -4,7 +4,7 @@ use core::fmt;
 #[cfg(any(feature = "safetensors", feature = "gguf", feature = "npz"))]
 use core::ops::Deref;
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -43,11 +43,15 @@ fn unreadable(error: &std::io::Error) -> ArchiveCause {
 
 impl Pieces {
     pub(super) fn open(path: &Path) -> Result<Self> {
+        let of_file = |about: std::io::Result<Metadata>| match about {
+            Ok(about) if about.is_file() => Ok(about),
+            Ok(_) => Err(ArchiveCause::Unreadable { why: "it is no file".into() }),
+            Err(error) => Err(unreadable(&error)),
+        };
+        // Before, because a pipe opens when somebody writes to it.
+        of_file(std::fs::metadata(path))?;
         let file = File::open(path).map_err(|error| unreadable(&error))?;
-        let about = file.metadata().map_err(|error| unreadable(&error))?;
-        if !about.is_file() {
-            return Err(ArchiveCause::Unreadable { why: "it is no file".into() }.into());
-        }
+        let about = of_file(file.metadata())?;
         Ok(Self { medium: Medium::Disk(Mutex::new(file)), len: about.len() })
     }
 
@@ -104,8 +108,7 @@ impl<P: Deref<Target = Pieces>> std::io::Read for FileStretch<P> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
         let n = out.len().min(left);
-        let read = self.pieces.read(self.at, &mut out[..n]);
-        read.map_err(|error| std::io::Error::other(error.to_string()))?;
+        self.pieces.read(self.at, &mut out[..n]).map_err(std::io::Error::other)?;
         self.at += n as u64;
         Ok(n)
     }

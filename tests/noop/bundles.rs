@@ -391,6 +391,21 @@ fn data_that_is_not_what_it_promises_is_refused_with_the_set() {
 
 /// A load that was refused in the middle leaves a member where it was; the next begins at its
 /// front.
+/// What befell the file is no fault of its bytes.
+#[test]
+fn a_file_that_shrinks_cannot_be_told_as_one_that_is_packed_wrong() {
+    for name in ["stored.npz", "deflated.npz"] {
+        let path = super::scratch(name);
+        std::fs::copy(golden(name), &path).expect("the folder of tests can be written");
+        let shipment = Archive::open(&path).expect("a header").shipment().expect("all are known");
+        let whole = std::fs::OpenOptions::new().write(true).open(&path).expect("there");
+        whole.set_len(40).expect("cut");
+        let error = capable().upload_set(&shipment).expect_err("cut short");
+        assert!(error.to_string().ends_with("are no longer there"), "{name}: {error}");
+        std::fs::remove_file(&path).expect("it is ours");
+    }
+}
+
 #[test]
 fn what_was_broken_off_begins_again() {
     let strict = pollster::block_on(async {

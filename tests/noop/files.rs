@@ -570,3 +570,20 @@ fn what_is_no_file_is_not_saved_over() {
     assert_eq!(names, 6, "no part is left");
     std::fs::remove_dir_all(&folder).expect("it is ours");
 }
+
+/// A pipe opens when somebody writes to it, which may be never.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let pipe = super::scratch("pipe");
+    let made =
+        std::process::Command::new("mkfifo").arg(&pipe).status().expect("a tool of any Unix");
+    assert!(made.success(), "{made}");
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let path = pipe.clone();
+    std::thread::spawn(move || sender.send(Archive::open(path).map(drop)));
+    let opened = receiver.recv_timeout(core::time::Duration::from_secs(20));
+    let error = opened.expect("nobody writes").expect_err("it is no file");
+    assert!(error.to_string().ends_with("it is no file"), "{error}");
+    std::fs::remove_file(&pipe).expect("it is ours");
+}

@@ -57,8 +57,11 @@ impl Flow {
     }
 
     fn some(&mut self, out: &mut [u8]) -> Result<usize> {
-        let read = self.stream.read(out);
-        Ok(read.map_err(|error| ArchiveCause::Inflate { why: error.to_string() })?)
+        self.stream.read(out).map_err(|error| {
+            let why = error.to_string();
+            // What befell the file, or what is wrong with its bytes.
+            error.downcast().unwrap_or_else(|_| ArchiveCause::Inflate { why }.into())
+        })
     }
 
     fn end(&mut self, member: &ZipMember) -> Result<()> {
