@@ -30,6 +30,22 @@ pub(super) struct Stamps {
 #[derive(Debug, Default)]
 pub(super) struct Spare(Mutex<Vec<Stamps>>);
 
+/// A batch as those who profile see it, and what it is to be stamped with: nothing, or something
+/// for every [`DISPATCHES`] dispatches.
+#[derive(Debug, Default)]
+pub(super) struct Begun {
+    flights: Vec<Arc<Flight>>,
+    pub(super) stampings: Vec<Stamping>,
+}
+
+impl Begun {
+    /// The batch was submitted: everybody is told, and timestamps are read once they are there.
+    pub(super) fn submitted(self, gpu: &Gpu, spare: &Arc<Spare>) {
+        self.flights.iter().for_each(|flight| gpu.timelines.flight(flight));
+        self.stampings.into_iter().for_each(|stamping| stamping.read(gpu, spare));
+    }
+}
+
 /// Stamps of dispatches under way.
 #[derive(Debug)]
 pub(super) struct Stamping {
@@ -74,32 +90,30 @@ impl Spare {
         lock(&self.0).len()
     }
 
-    /// Tells everybody who profiles of a batch; returns what it is to be stamped with: nothing, or
-    /// something for every [`DISPATCHES`] of them.
-    pub(super) fn begin(
-        &self,
-        gpu: &Gpu,
-        dispatches: impl Iterator<Item = Ticket>,
-    ) -> Vec<Stamping> {
+    /// What those who profile will see of a batch.
+    pub(super) fn begin(&self, gpu: &Gpu, dispatches: impl Iterator<Item = Ticket>) -> Begun {
         if !gpu.timelines.any() {
-            return Vec::new();
+            return Begun::default();
         }
         let has = gpu.caps().has(Feature::TimestampQuery);
         let dispatches: Vec<Ticket> = dispatches.collect();
-        let (mut all, sets) = (Vec::new(), dispatches.len().div_ceil(DISPATCHES));
+        let (mut flights, mut stampings) = (Vec::new(), Vec::new());
         for dispatches in dispatches.chunks(DISPATCHES) {
             let timelines = &gpu.timelines;
             let flight = Arc::new(Flight::new(dispatches, timelines.now(), &timelines.solos));
-            timelines.flight(&flight);
+            flights.push(Arc::clone(&flight));
             let kept = lock(&self.0).pop();
             let stamps = has.then(|| kept.map_or_else(|| Stamps::new(gpu), Ok));
             match stamps {
-                Some(Ok(stamps)) => all.push(Stamping { stamps, flight }),
+                Some(Ok(stamps)) => stampings.push(Stamping { stamps, flight }),
                 _ => flight.forgo(Untimed::Lacking),
             }
         }
         // All of it or nothing: what is stamped goes with the commands place by place.
-        if all.len() == sets { all } else { Vec::new() }
+        if stampings.len() < flights.len() {
+            stampings.clear();
+        }
+        Begun { flights, stampings }
     }
 }
 
@@ -125,7 +139,7 @@ impl Stamping {
     }
 
     /// Reads them once what was just submitted is done.
-    pub(super) fn read(self, gpu: &Gpu, spare: &Arc<Spare>) {
+    fn read(self, gpu: &Gpu, spare: &Arc<Spare>) {
         let (period, bytes) = (f64::from(gpu.queue.get_timestamp_period()), self.bytes());
         let (timelines, spare) = (Arc::clone(&gpu.timelines), Arc::clone(spare));
         let read = self.stamps.read.clone();
@@ -172,7 +186,7 @@ mod tests {
         let (kernel, line) = ("a test", Location::caller());
         let ticket = Ticket { count: 1, kernel, line, bytes: 0, flops: 0 };
         let begun = Spare::default().begin(&device.engine.gpu, [ticket].into_iter());
-        let [stamping] = &begun[..] else { panic!("{} sets of stamps", begun.len()) };
+        let [stamping] = &begun.stampings[..] else { panic!("{begun:?}") };
         let flight = Arc::clone(&stamping.flight);
         assert!(!flight.is_settled(), "it is under way");
         drop(begun);
@@ -187,10 +201,10 @@ mod tests {
         // So much that each has a timestamp of its own.
         let ticket = Ticket { count: 1, kernel, line, bytes: 1 << 30, flops: 0 };
         let begun = Spare::default().begin(gpu, [ticket; DISPATCHES + 1].into_iter());
-        assert_eq!(begun.iter().map(Stamping::count).collect::<Vec<_>>(), [257, 2]);
+        assert_eq!(begun.stampings.iter().map(Stamping::count).collect::<Vec<_>>(), [257, 2]);
         let encoded = gpu.checked("stamps", || {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
-            begun.iter().for_each(|stamping| stamping.resolve(&mut encoder));
+            begun.stampings.iter().for_each(|stamping| stamping.resolve(&mut encoder));
             encoder.finish()
         });
         encoded.expect("there is room for each");

@@ -345,6 +345,7 @@ fn an_encoder_that_fails_takes_nothing_with_it() {
     };
     let error = device.submit(encoder(64).0).expect_err("it copies more than there is");
     assert_eq!(error.kind(), ErrorKind::Foreign, "{error:?}");
+    let profile = device.profile();
     device.fail(Call::Allocation, 0..u64::MAX);
     let error = device.submit(encoder(32).0).expect_err("there is no memory for parameters");
     assert!(error.is_out_of_memory(), "{error:?}");
@@ -354,6 +355,7 @@ fn an_encoder_that_fails_takes_nothing_with_it() {
     device.submit(right).expect("it is right");
     device.flush().expect("there is nothing left to submit");
     assert_eq!(device.ledger().control.count, before + 1, "what was recorded went along");
+    assert_eq!(profile.report().expect("it is read").dispatches, 1, "what was submitted");
     assert_eq!(wrap(&device, &to, list(0, 8)).to_vec::<u32>().expect("it reads"), [4; 8]);
     let empty = gpu.create_command_encoder(&Default::default());
     device.submit(empty).expect("nothing is recorded, nothing is encoded");
