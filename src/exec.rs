@@ -9,12 +9,13 @@
 use core::panic::Location;
 use std::sync::{Arc, Weak};
 
+use crate::caps::breadth::SLOWER;
 use crate::error::{Result, mistake};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::{Gpu, Whose};
 use crate::timeline::{Activity, Ticket};
-use crate::wgsl::Assembled;
 use crate::wgsl::params::BYTES_MAX;
+use crate::wgsl::{Assembled, Needs};
 
 mod bound;
 mod dump;
@@ -32,7 +33,7 @@ use params::Params;
 use pipeline::Pipeline;
 pub(crate) use pipeline::Pipelines;
 use run::{Batch, Dispatch};
-use stamps::{Spare, Stamping};
+use stamps::{Begun, Spare};
 pub(crate) use value::Value;
 
 /// A dispatch to be recorded.
@@ -65,6 +66,8 @@ pub(crate) struct Ready {
     groups: [u32; 3],
     outputs: Vec<Weak<Value>>,
     ticket: Ticket,
+    /// Its multiplications and additions, as many as a GPU would do of 32 bits meanwhile.
+    effort: u64,
     whose: Whose,
 }
 
@@ -86,9 +89,11 @@ impl Ready {
         let bytes = bindings.iter().map(|bound| bound.bytes).sum();
         let Asked { line, flops } = asked;
         let ticket = Ticket { count: 1, kernel: kernel.name, line, bytes, flops };
+        let slower = if kernel.needs.contains(Needs::F64) { SLOWER } else { 1 };
+        let effort = flops.saturating_mul(slower);
         let whose = Bound::whose(&bindings);
         let bindings = pipeline.bind(gpu, kernel.name, &bindings)?;
-        Ok(Self { pipeline, bindings, params, groups, outputs, ticket, whose })
+        Ok(Self { pipeline, bindings, params, groups, outputs, ticket, effort, whose })
     }
 }
 
@@ -103,7 +108,7 @@ pub(crate) struct Recording {
     /// Bytes that the batch touches: an estimate of how long it runs.
     bytes: u64,
     /// And what it adds and multiplies.
-    flops: u64,
+    effort: u64,
     /// `Theirs` if a command binds a buffer of the caller's.
     whose: Whose,
 }
@@ -114,28 +119,28 @@ const COMMANDS_MAX: usize = 256;
 /// ends what runs for two.
 const BATCH_BYTES_MAX: u64 = 1 << 30;
 /// ... or computes this much in products, for the same reason.
-const BATCH_FLOPS_MAX: u64 = 200_000_000_000;
+const BATCH_EFFORT_MAX: u64 = 200_000_000_000;
 
 impl Recording {
     pub(crate) fn new(gpu: &Gpu) -> Self {
         let (commands, outputs) = (Vec::new(), Vec::new());
         let (params, spare) = (Params::new(gpu), Arc::default());
-        Self { commands, outputs, params, spare, bytes: 0, flops: 0, whose: Whose::Ours }
+        Self { commands, outputs, params, spare, bytes: 0, effort: 0, whose: Whose::Ours }
     }
 
     pub(crate) fn is_full(&self) -> bool {
         self.commands.len() >= COMMANDS_MAX
             || self.bytes >= BATCH_BYTES_MAX
-            || self.flops >= BATCH_FLOPS_MAX
+            || self.effort >= BATCH_EFFORT_MAX
             || self.params.is_full()
     }
 
     /// Records a dispatch.
     pub(crate) fn push(&mut self, ready: Ready) -> Result<()> {
-        let Ready { pipeline, bindings, params, groups, outputs, ticket, whose } = ready;
+        let Ready { pipeline, bindings, params, groups, outputs, ticket, effort, whose } = ready;
         let params = self.params.push(&params)?;
         self.bytes += ticket.bytes;
-        self.flops += ticket.flops;
+        self.effort = self.effort.saturating_add(effort);
         self.whose = if whose == Whose::Theirs { whose } else { self.whose };
         self.outputs.extend(outputs);
         self.commands.push(Dispatch { pipeline, bindings, params, groups, ticket });
@@ -160,8 +165,8 @@ impl Recording {
         let _submitting = gpu.timelines.during(Activity::Submit, last, None);
         let Self { commands, params, spare, whose, .. } = self;
         let (name, whose, behind) = (last, *whose, None);
-        let stampings = spare.begin(gpu, commands.iter().map(|command| command.ticket));
-        let batch = Batch { commands, name, behind, whose, stampings: &stampings };
+        let begun = spare.begin(gpu, commands.iter().map(|command| command.ticket));
+        let batch = Batch { commands, name, behind, whose, stampings: &begun.stampings };
         let done = batch.encode(gpu, params).and_then(|(batch, bytes)| {
             let all = [batch].into_iter().chain(after);
             gpu.submit_as(whose, last, all).map(|index| (index, bytes))
@@ -173,8 +178,8 @@ impl Recording {
         }
         if done.is_ok() {
             gpu.watch(commands.iter().map(|command| command.ticket));
+            begun.submitted(gpu, spare);
         }
-        read(gpu, spare, stampings, done.is_ok());
         if let Err(error) = &done {
             let values = self.outputs.iter().filter_map(Weak::upgrade);
             values.for_each(|value| value.poison(error.clone()));
@@ -192,18 +197,19 @@ impl Recording {
     ) -> Result<(wgpu::SubmissionIndex, u64)> {
         let (name, whose) = ("submit", Whose::Theirs);
         let _submitting = gpu.timelines.during(Activity::Submit, name, None);
-        let mut stampings = Vec::new();
+        let mut begun = Begun::default();
         let (batch, bytes) = if self.is_empty() {
             (gpu.checked_as(whose, name, || encoder.finish())?, 0)
         } else {
             let Self { commands, params, spare, .. } = self;
-            stampings = spare.begin(gpu, commands.iter().map(|command| command.ticket));
+            begun = spare.begin(gpu, commands.iter().map(|command| command.ticket));
             let behind = Some(encoder);
-            Batch { commands, name, behind, whose, stampings: &stampings }.encode(gpu, params)?
+            let stampings = &begun.stampings;
+            Batch { commands, name, behind, whose, stampings }.encode(gpu, params)?
         };
         let index = gpu.submit_as(whose, name, [batch])?;
         gpu.watch(self.commands.iter().map(|command| command.ticket));
-        read(gpu, &self.spare, stampings, true);
+        begun.submitted(gpu, &self.spare);
         self.clear();
         Ok((index, bytes))
     }
@@ -218,15 +224,9 @@ impl Recording {
         self.commands.clear();
         self.outputs.clear();
         self.params.clear();
-        (self.bytes, self.flops) = (0, 0);
+        (self.bytes, self.effort) = (0, 0);
         self.whose = Whose::Ours;
     }
-}
-
-/// Reads timestamps once they are there; of commands that were not submitted there will be none.
-fn read(gpu: &Gpu, spare: &Arc<Spare>, stampings: Vec<Stamping>, submitted: bool) {
-    let all = stampings.into_iter().filter(|_| submitted);
-    all.for_each(|stamping| stamping.read(gpu, spare));
 }
 
 fn check_groups(gpu: &Gpu, groups: [u32; 3]) -> Result<()> {

@@ -5,6 +5,7 @@
 //! makes of it what keeps another GPU as busy.
 
 use super::{Caps, DeviceType};
+use crate::dtype::DType;
 
 /// How many cores a GPU is taken to have. One of them is as much of it as a workgroup of 256 lanes
 /// keeps busy: NVIDIA's multiprocessor, AMD's compute unit, an Xe core, Apple's core.
@@ -20,6 +21,9 @@ const MEASURED: u32 = 128;
 /// A quarter of a second of the slowest core. Systems reset a device that is busy with one dispatch
 /// for two.
 const CORE_WORK_MAX: u64 = 8_000_000_000;
+/// A core computes so many numbers of 32 bits while it computes one of 64, or four times as many,
+/// where it was made for games.
+pub(crate) const SLOWER: u64 = 16;
 /// No chip is taken for less, or more.
 const BOUNDS: [u32; 2] = [4, 1024];
 
@@ -53,8 +57,9 @@ const KINDS: [(&[&str], u32); 12] = [
 ];
 
 impl Breadth {
-    /// That of what was measured, and of whoever nobody knows.
-    pub(crate) const USUAL: Self = Self::by(MEASURED);
+    /// That of what was measured, and of whoever nobody knows. Small cards have three cores, and
+    /// one dispatch is to take no more than a second there.
+    pub(crate) const USUAL: Self = Self { cores: MEASURED, core_work: CORE_WORK_MAX / 4 };
 
     const fn by(cores: u32) -> Self {
         Self { cores, core_work: CORE_WORK_MAX }
@@ -93,6 +98,11 @@ impl Breadth {
     /// What one dispatch computes at most, in additions and multiplications.
     pub(crate) const fn dispatch_work(self) -> u64 {
         self.cores as u64 * self.core_work
+    }
+
+    /// As broad, for what is computed in this dtype.
+    pub(crate) const fn computing(self, dtype: DType) -> Self {
+        if dtype.width() < 8 { self } else { Self { core_work: self.core_work / SLOWER, ..self } }
     }
 
     /// How many rows of a product, of so many columns and terms each, one dispatch computes at

@@ -7,6 +7,7 @@ use core::panic::Location;
 
 use super::Engine;
 use crate::caps::breadth::Breadth;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::exec::{Asked, Job, Ready};
 use crate::news::{Level, Topic};
@@ -86,8 +87,8 @@ impl<'a> Site<'a> {
     }
 
     /// How broad a GPU it is, whose system watches how long a dispatch takes.
-    pub(crate) fn watched(&self) -> Option<Breadth> {
-        (self.target == Target::Gpu).then_some(self.breadth)
+    pub(crate) fn watched(&self, computing: DType) -> Option<Breadth> {
+        (self.target == Target::Gpu).then(|| self.breadth.computing(computing))
     }
 
     /// For a kernel as [`Target::of_streams`] has it.

@@ -67,7 +67,7 @@ impl Core for ConvCore {
             let weights = Head::view(weights);
             let reached = [heads[0].raw(true), weights.raw(false)];
             let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;
-            let stints = Stint::all(groups, flops, site.watched());
+            let stints = Stint::all(groups, flops, site.watched(tail.given()));
             return by_stints(landing, stints, &group::text::GROUP, &tile, job);
         }
         let tile = ConvTile::of(&self.0, &weight, kind, site.target);
@@ -75,7 +75,7 @@ impl Core for ConvCore {
         let (job, groups) = plan::job(&self.0, &input, &weight, [tile.rows, tile.lanes])?;
         let reached = heads.iter().map(|head| head.raw(true));
         let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;
-        let stints = Stint::all(groups, flops, site.watched());
+        let stints = Stint::all(groups, flops, site.watched(tail.given()));
         by_stints(landing, stints, &text::CONV, &tile, job)
     }
 }

@@ -166,7 +166,7 @@ impl Blockwise<'_> {
             copy_of(self.site, x)?
         };
         let [mut rows_max, _] = self.plan.most();
-        if let Some(breadth) = self.site.watched() {
+        if let Some(breadth) = self.site.watched(DType::F32) {
             rows_max = rows_max.min(in_tiles(breadth.rows_at_once(self.n, self.k)));
         }
         let part = |rows: Range<usize>| {

@@ -89,7 +89,7 @@ impl AttentionCore {
             let launch = Launch::of(&STAGED, tile, job.words(), groups);
             Launch { flops: if counts { work } else { 0 }, ..launch }
         };
-        let stints = Stint::all(word(groups)?, self.work(views), site.watched());
+        let stints = Stint::all(word(groups)?, self.work(views), site.watched(DType::F32));
         Ok(stints.map(launch).collect())
     }
 }

@@ -26,7 +26,8 @@ impl Decision {
         let most = [GROUPS_MAX as usize, GROUPS_MAX as usize * self.choice.variant.rows as usize];
         // Nobody resets a processor.
         let Some(room) = self.processor.room() else { return most };
-        let rows = room.breadth.rows_at_once(panel.columns.len(), panel.k.len());
+        let rows =
+            room.breadth.computing(self.result).rows_at_once(panel.columns.len(), panel.k.len());
         [most[0].min((rows / panel.rows.len()).max(1)), most[1].min(in_tiles(rows))]
     }
 
@@ -80,13 +81,16 @@ mod tests {
     use crate::wgsl::Target;
     use crate::wgsl::rig::Rig;
 
-    fn decision(target: Target, caps: &crate::caps::Caps, dims: [usize; 4]) -> Decision {
-        let [batch, m, k, n] = dims;
+    fn decision(
+        target: Target,
+        caps: &crate::caps::Caps,
+        dtype: DType,
+        [batch, m, k, n]: [usize; 4],
+    ) -> Decision {
         let sides = [[batch, m, k], [batch, k, n]]
             .map(|dims| Layout::dense(Shape::new(dims).expect("it has so many elements")));
-        let (dtypes, result) = ([DType::F32; 2], DType::F32);
         let (on, by) = (Rig::on_paper(target, caps), Chooser::Tables);
-        Question { on, sides, dtypes, result, by }.decide().expect("a product")
+        Question { on, sides, dtypes: [dtype; 2], result: dtype, by }.decide().expect("a product")
     }
 
     const fn whole([batch, m, k, n]: [usize; 4]) -> Panel {
@@ -97,10 +101,14 @@ mod tests {
     fn no_dispatch_is_so_long_that_a_device_is_reset() {
         let caps = [fixtures::apple_m2(), fixtures::nvidia_vulkan()];
         let dims = [[1, 16_384, 16_384, 16_384], [700, 2048, 1024, 2048], [1, 10_000, 8000, 9000]];
-        for (caps, dims) in caps.iter().flat_map(|caps| dims.map(|dims| (caps, dims))) {
-            let decision = decision(Target::Gpu, caps, dims);
+        let all = caps.iter().flat_map(|caps| dims.map(|dims| (caps, DType::F32, dims)));
+        // Of f64 a card for games computes a 16th, or less.
+        let slow = (&caps[1], DType::F64, [1, 8192, 4096, 8192]);
+        for (caps, dtype, dims) in all.chain([slow]) {
+            let decision = decision(Target::Gpu, caps, dtype, dims);
             let [batch, m, k, n] = dims;
             let most = crate::caps::breadth::Breadth::of(caps).dispatch_work();
+            let most = if dtype == DType::F64 { most / 16 } else { most };
             let mut rows = 0;
             let windows = decision.windows(&whole(dims), 0, usize::MAX / 2);
             for window in &windows {
@@ -120,7 +128,7 @@ mod tests {
                 windows.len()
             );
         }
-        let decision = decision(Target::Cpu64, &fixtures::lavapipe(), dims[0]);
+        let decision = decision(Target::Cpu64, &fixtures::lavapipe(), DType::F32, dims[0]);
         let windows = decision.windows(&whole(dims[0]), 0, usize::MAX / 2);
         assert_eq!(windows.len(), 1, "nobody resets a processor");
     }
@@ -128,7 +136,7 @@ mod tests {
     #[test]
     fn a_window_is_what_a_segment_holds_of_a_pass() {
         let dims = [1, 10, 16, 8];
-        let decision = decision(Target::Cpu64, &fixtures::lavapipe(), dims);
+        let decision = decision(Target::Cpu64, &fixtures::lavapipe(), DType::F32, dims);
         let panel = whole(dims);
         let all = |pass, segment| {
             let each = decision.windows(&panel, pass, segment).into_iter();
