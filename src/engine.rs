@@ -192,6 +192,7 @@ impl Engine {
         self.gpu.alive()?;
         let segments = *lock(&self.state).store.segments();
         let mut segment = segments.bytes_max;
+        segments.check(bytes)?;
         if let Some(sketch) = &self.sketch {
             return Ok(sketch.allocate(bytes, segments));
         }

@@ -1,6 +1,8 @@
 //! How a tensor is cut into segments: pure arithmetic on the adapter's limits.
 
 use crate::caps::Caps;
+use crate::error::Result;
+use crate::gpu::cause::DeviceCause;
 
 /// Segments begin at multiples of this. So a boundary of one tensor is aligned for a binding of
 /// another, whatever their element widths (256 bytes at most, times 8 for the ratio of widths).
@@ -15,6 +17,9 @@ const HALVING_MIN: u64 = 8 << 20;
 /// A tensor's bytes are padded to this, so that a shader may load and store whole quads of any
 /// dtype.
 pub(crate) const PAD: u64 = 32;
+
+/// The most segments of a tensor: more of them are a mistake.
+const COUNT_MAX: u64 = 1 << 20;
 
 /// The segment size of an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +36,17 @@ impl Segments {
         let largest = largest.min(REACH);
         let whole = largest / GRAIN * GRAIN;
         Self { bytes_max: if whole > GRAIN { whole - GRAIN } else { largest / PAD * PAD } }
+    }
+
+    /// That a tensor is not so large that what is noted of its segments fills the host's memory.
+    pub(crate) fn check(self, bytes: u64) -> Result<()> {
+        let count = bytes.div_ceil(self.bytes_max);
+        if count <= COUNT_MAX {
+            return Ok(());
+        }
+        let (what, unit, requested) = ("the tensor", "segments", count.into());
+        let (limit, available) = ("the largest number", COUNT_MAX);
+        Err(DeviceCause::TooLarge { what, requested, limit, available, unit }.into())
     }
 
     /// The next smaller segment size to try when memory is fragmented; `None` when that would not

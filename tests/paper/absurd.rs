@@ -412,3 +412,15 @@ fn a_destroyed_device_answers_with_errors() {
     }
     assert!(pollster::block_on(device.reopen()).is_ok(), "the adapter opens again");
 }
+
+#[test]
+fn what_nothing_can_hold_is_refused_before_it_is_noted() {
+    let paper = Device::on_paper(&Caps::webgpu_baseline(), &Policy::exact()).expect("paper");
+    let blank = |dims: [usize; 2]| paper.blank(dims, DType::F32);
+    let error = blank([1 << 29, 1 << 28]).expect_err("a thousand million segments");
+    assert!(error.to_string().contains("segments, the largest number is 1048576"), "{error}");
+    let (a, b) = (blank([1 << 27, 1]).expect("small"), blank([1, 1 << 27]).expect("small"));
+    let explained = (&a + &b).expect("it is deferred").explain();
+    let why = explained.error.map(|error| error.to_string()).unwrap_or_default();
+    assert!(why.contains("segments, the largest number is"), "{why}");
+}
