@@ -106,6 +106,10 @@ fn at_once(
     extent: Extent,
 ) -> Result<Option<Arc<Value>>> {
     let Some(source) = head.reach(extent.reads_elements())? else { return Ok(None) };
+    if passes.site.batch_invariant && source.trips() > plan::TRIPS_FREE {
+        let head = Head::view(head.realise(passes.site)?);
+        return at_once(passes, &head, tail, extent);
+    }
     let landing = Landing::of(passes.site, vec![source], tail, extent.stores_elements(), &[])?;
     let Some(landing) = landing else { return Ok(None) };
     let feed = Feed { reach: &landing.heads[0], extent, first: 0, is_states: false };

@@ -211,6 +211,9 @@ fn chunked(length: usize, wanted: usize, least: usize, most: usize) -> (usize, u
     (length.div_ceil(each).max(1), each)
 }
 
+/// So many trips to a quad make no chunk shorter than another.
+pub(super) const TRIPS_FREE: usize = 6;
+
 impl ReducePlan {
     /// The plan for an extent, all of it within 32 bits, of which an invocation takes so many units
     /// of columns. `trips` is what finding one quad takes; `parts` says whether it reads what

@@ -141,6 +141,12 @@ async fn reductions(ctx: &Ctx) -> Outcome {
             let x = normal(&device, 7, dims, DType::F32).map_err(show)?;
             same(&format!("sums of {dims:?}"), &[&x], |x| x[0].sum(1)).await?;
         }
+        // Where quads of what is summed lie takes longer to find for many than for one.
+        let of = |key, dims: &[usize]| normal(&device, key, dims, DType::F32).map_err(show);
+        let (x, p) = (of(1, &[4, 16_384, 8])?, of(2, &[16_384, 8])?);
+        let [w, b, g] = [of(3, &[8])?, of(4, &[8])?, of(5, &[8])?];
+        let sums = |x: &Tensor| ((((x + &p)? * &w)? + &b)? * &g)?.sum(1);
+        same("sums of what is fused", &[&x], |x| sums(&x[0])).await?;
     }
     Ok(())
 }
