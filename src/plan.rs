@@ -290,9 +290,9 @@ const fn computed_in(stored: DType) -> DType {
 
 /// What wharf's kernels need of any adapter.
 const NEEDED: [(Limit, u64); 6] = [
-    (Limit::StorageBuffers, 4),
-    (Limit::Invocations, 64),
-    (Limit::GroupX, 64),
+    (Limit::StorageBuffers, 5),
+    (Limit::Invocations, 256),
+    (Limit::GroupX, 256),
     (Limit::BindingBytes, 1 << 16),
     (Limit::BufferBytes, 1 << 17), // what a read is staged through
     (Limit::UniformBytes, 1 << 12),

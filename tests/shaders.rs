@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use wharf::DType;
+use wharf::caps::{Limit, fixtures};
 use wharf::kernel;
 use wharf::kernel::elementwise::plan::paces;
 use wharf::kernel::elementwise::text::{Pace, TextShape, fused};
@@ -15,10 +15,12 @@ use wharf::kernel::random::text::Draw;
 use wharf::kernel::scatter::text::{Merging, runs};
 use wharf::kernel::sort::text::{Incoming, Outgoing, SortStep, select};
 use wharf::op::{Kind, Op};
+use wharf::plan::negotiate;
 use wharf::wgsl::{
     Assembled, Edge, Entry, Expr, Form, Frame, Needs, Slot, Source, Target, Term, Way, backward,
     kept, library, reflect, subgroups,
 };
+use wharf::{DType, Policy};
 
 #[path = "shaders/cores.rs"]
 mod cores;
@@ -95,6 +97,18 @@ fn kernels() -> Vec<Arc<Assembled>> {
 /// Bits of a digit that a target sorts by: those of a GPU are counted in workgroup memory.
 fn workable(bits: u32, target: Target) -> u32 {
     if target == Target::Gpu { bits.min(4) } else { bits }
+}
+
+/// ... or is refused: fused kernels bind no more than there are.
+#[test]
+fn an_adapter_has_as_many_bindings_as_any_kernel() {
+    let bindings = |entry: &&Entry| entry.source.text.matches("@group(0) @binding(").count() as u64;
+    let most = kernel::CATALOG.iter().map(bindings).max().expect("there are kernels");
+    let stored = |n| {
+        let caps = fixtures::navi21().with_limit(Limit::StorageBuffers, n);
+        negotiate(&caps, &Policy::exact()).carriage(DType::F32).stored_as()
+    };
+    assert_eq!([most - 1, most].map(stored), ["-", "f32"], "{most} of them");
 }
 
 #[test]

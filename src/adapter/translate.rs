@@ -38,11 +38,15 @@ pub(crate) fn features_to_request(caps: &Caps, own: wgpu::Features) -> wgpu::Fea
 macro_rules! limits_table {
     ($($ours:ident = $theirs:ident),* $(,)?) => {
         pub(crate) fn limits(l: &wgpu::Limits, info: &wgpu::AdapterInfo) -> Limits {
-            Limits {
+            let read = Limits {
                 $($ours: u64::from(l.$theirs),)*
                 subgroup_min: u64::from(info.subgroup_min_size),
                 subgroup_max: u64::from(info.subgroup_max_size),
-            }
+            };
+            // Of all the buffers that Metal has, parameters take one.
+            let all = u64::from(l.max_buffers_and_acceleration_structures_per_shader_stage);
+            let storage_buffers_max = read.storage_buffers_max.min(all.saturating_sub(1));
+            Limits { storage_buffers_max, ..read }
         }
 
         /// The adapter's own limits, lowered to those of the (possibly downgraded) capabilities.

@@ -110,7 +110,7 @@ pub fn apple_m2() -> Caps {
         buffer_bytes_max: 4_294_967_295,
         binding_bytes_max: 4_294_967_295,
         uniform_bytes_max: 4_294_967_295,
-        storage_buffers_max: 29,
+        storage_buffers_max: 28,
         subgroup_min: 4,
         subgroup_max: 64,
         ..USUAL

@@ -184,7 +184,7 @@ fn an_unfit_adapter_is_never_taken() {
         (nvidia_vulkan().without(Feature::Compute), "unfit: adapter lacks compute-shaders"),
         (
             nvidia_vulkan().with_limit(Limit::StorageBuffers, 2),
-            "unfit: storage_buffers_max is 2, wharf needs 4",
+            "unfit: storage_buffers_max is 2, wharf needs 5",
         ),
     ];
     for (caps, why) in unfit {

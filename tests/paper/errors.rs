@@ -233,7 +233,7 @@ fn unfit_adapters() {
         open(own.clone(), &own.with_limit(Limit::StorageBuffers, 2)),
         ErrorKind::Adapter,
         "AMD Radeon RX 6800 (RADV NAVI21) (vulkan) cannot run wharf: storage_buffers_max is 2, \
-         wharf needs 4",
+         wharf needs 5",
         other,
     );
 }

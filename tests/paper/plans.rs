@@ -210,12 +210,12 @@ fn an_adapter_that_cannot_run_kernels_carries_nothing() {
     let rows = [
         (fixtures::lavapipe().without(Feature::Compute), "adapter lacks compute-shaders"),
         (
-            fixtures::navi21().with_limit(Limit::StorageBuffers, 2),
-            "storage_buffers_max is 2, wharf needs 4",
+            fixtures::navi21().with_limit(Limit::StorageBuffers, 4),
+            "storage_buffers_max is 4, wharf needs 5",
         ),
         (
-            fixtures::apple_m2().with_limit(Limit::Invocations, 32),
-            "invocations_max is 32, wharf needs 64",
+            fixtures::apple_m2().with_limit(Limit::Invocations, 128),
+            "invocations_max is 128, wharf needs 256",
         ),
         (
             Caps::webgpu_baseline().with_limit(Limit::BindingBytes, 65_535),
