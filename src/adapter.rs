@@ -136,8 +136,7 @@ impl Adapter {
 
     /// This adapter with permission to run wharf's kernels without some of wgpu's checks: indices
     /// are not clamped, and loops are not counted, in the kernels alone; division by zero and what
-    /// was [your own](crate::custom) text keep all of them. What that is worth on which GPU stands
-    /// in `benches/ISA.md`.
+    /// was [your own](crate::custom) text keep all of them.
     ///
     /// The call that leaves checks out is an `unsafe` one of wgpu's, and the library contains no
     /// `unsafe`: so you make it, in a function that is handed the checks to keep. What you promise

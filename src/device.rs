@@ -44,8 +44,8 @@ pub use problems::Problems;
 /// # Ok(()) });
 /// ```
 ///
-/// Tensors that it creates - zeros, ranges, random numbers - are *recorded* at once: the driver
-/// gets that work with whatever is read next, and the call does not wait. Every call that names a
+/// Tensors that it creates - zeros, ones, random numbers - are *recorded* at once: the driver gets
+/// that work with whatever is read next, and the call does not wait. Ranges are deferred. Every call that names a
 /// dtype which the plan rejects is an error.
 #[derive(Clone)]
 pub struct Device {

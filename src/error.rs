@@ -171,7 +171,7 @@ impl Error {
         self.kind() == ErrorKind::OutOfMemory
     }
 
-    /// Whether the device is gone: from now on every call on it returns this error.
+    /// Whether the device is gone: whatever needs it fails with this error from now on.
     #[must_use]
     pub fn is_device_lost(&self) -> bool {
         self.kind() == ErrorKind::DeviceLost

@@ -114,8 +114,8 @@ pub(crate) use upload::{Becoming, Provenance};
 ///   before keep theirs. It cannot return an error, so `x` carries it: who reads or computes `x`,
 ///   or anything made from it, is told, with the line of the `+=`.
 /// - Operations are *deferred*: they run when somebody reads something computed from them, or calls
-///   [`Tensor::compute`]. What assigns or scatters, and tensors that are made here, are *recorded*
-///   at once, and say so. Neither waits for the device. A graph that grows deeper than 128
+///   [`Tensor::compute`]. What assigns or scatters, fills and random numbers are *recorded* at
+///   once, and say so. Neither waits for the device. A graph that grows deeper than 128
 ///   operations, as that of a whole model may, is recorded from below while it grows.
 /// - What fails on the device is the error of the next read, and of every read of something
 ///   computed from it. Running out of memory is told, not kept: read again when there is room.

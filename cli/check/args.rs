@@ -28,8 +28,9 @@ usage: wharf check FILE [--adapter TEXT | --on NAME] [--as DTYPE] [--lossless] [
                   out of its name, vendor, driver, backend or kind
   --on NAME       on an adapter that is not here, such as browser, apple_m2 or amd:navi31: all names
                   are in `wharf doctor --help`
-  --as DTYPE      floats converted to this dtype while they are staged: f32, f16, bf16,
-                  f8e4m3, f8e5m2; or q8 or q4, and then matrices whose rows are whole blocks of 32
+  --as DTYPE      floats converted to this dtype while they are staged: f64, f32, f16,
+                  bf16, f8e4m3, f8e5m2; or q8 or q4, and then matrices whose rows are whole
+                  blocks of 32
   --lossless      under a policy that narrows a dtype where every value survives
   --cap SIZE      with so much memory at most: 8GiB, 512MiB, or bytes. Only a software adapter's is
                   known otherwise
