@@ -13,7 +13,7 @@ use core::borrow::Borrow;
 use core::fmt;
 
 use super::Tensor;
-use super::cause::computed_with;
+use super::cause::{TensorCause, computed_with};
 use super::reduce::computed;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
@@ -253,6 +253,10 @@ fn spelled(letters: &str, operands: &[&Tensor]) -> Result<(Vec<Labelled>, Vec<La
         let labels = labels(word, Some(x.shape()))?;
         if multiplies {
             computed_with("input", x.dtype())?;
+            let (what, left, right) = ("operands", operands[0].dtype(), x.dtype());
+            if left != right {
+                return Err(TensorCause::Dtypes { what, left, right }.into());
+            }
         }
         // What is multiplied is as wide as what comes of it.
         let wide = multiplies && x.dtype.is_integer();

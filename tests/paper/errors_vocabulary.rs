@@ -302,7 +302,7 @@ fn matrices_name_what_does_not_fit() {
 fn letters_name_what_is_wrong_with_them() {
     let device = capable();
     let ones = |shape: &[usize]| device.ones(shape, DType::F32).unwrap();
-    let (x, y) = (ones(&[2, 3]), ones(&[3, 4]));
+    let (x, y, whole) = (ones(&[2, 3]), ones(&[3, 4]), device.ones([2, 3], DType::I32).unwrap());
     let of = |letters: &str| Tensor::einsum(letters, &[&x, &y]);
     let mended = || of("ij,jk->ik");
     check([
@@ -341,6 +341,13 @@ fn letters_name_what_is_wrong_with_them() {
             text: "einsum: the result has the axis i twice",
             help: "each letter once; `eye` and a product put values on a diagonal",
             mended: mended(),
+        },
+        Row {
+            // Not even where nothing is summed.
+            refused: Tensor::einsum("i...,...j->i...j", &[&whole, &y]),
+            text: "einsum: operands: dtypes differ: left i32, right f32",
+            help: "cast one of them: `cast(dtype)`",
+            mended: Tensor::einsum("i...,...j->i...j", &[&whole.cast(DType::F32).unwrap(), &y]),
         },
         Row {
             refused: x.dot(&y),
