@@ -6,6 +6,7 @@ use super::cause::computed_with;
 use super::reduce::computed;
 use crate::engine::site::asked;
 use crate::error::{Error, Result};
+use crate::op::Refusal;
 use crate::shape::cause::ShapeCause;
 use crate::shape::{Axes, Axis};
 
@@ -174,10 +175,11 @@ impl Tensor {
     #[track_caller]
     pub fn cosine_similarity(&self, other: &Self, axis: impl Into<Axis>) -> Result<Self> {
         let (what, axis) = ("cosine_similarity", axis.into());
+        let (left, right) = (self.dtype(), other.dtype());
+        if left != right {
+            return Err(Refusal::Mixed { doing: what, left, right }.into());
+        }
         self.widely(what, |x| {
-            if self.dtype() != other.dtype() {
-                return x * other; // the error of operands that differ
-            }
             let shape = self.shape().broadcast(other.shape())?;
             let y = other.cast(x.dtype())?.broadcast_to(shape)?;
             let x = x.broadcast_to(shape)?;

@@ -368,6 +368,7 @@ fn letters_name_what_is_wrong_with_them() {
 fn vectors_of_other_lengths_name_them() {
     let device = capable();
     let x = device.ones([2, 3], DType::F32).unwrap();
+    let half = x.cast(DType::F16).unwrap();
     let first = |parts: [Tensor; 2]| parts[0].clone();
     check([
         Row {
@@ -375,6 +376,12 @@ fn vectors_of_other_lengths_name_them() {
             text: "cross: 2 numbers along the axis of [2, 3], not 3",
             help: "a cross product is of three numbers each; of two, `pad` makes three",
             mended: x.pad(&[(0, 1), (0, 0)], 0).and_then(|x| x.cross(&x, 0)),
+        },
+        Row {
+            refused: half.cosine_similarity(&x, 1),
+            text: "cosine_similarity: dtypes differ: f16 and f32",
+            help: "cast one of them: `.cast(DType::F16)` or `.cast(DType::F32)`",
+            mended: half.cast(DType::F32).and_then(|half| half.cosine_similarity(&x, 1)),
         },
         Row {
             refused: x.unstack(1).map(first),
