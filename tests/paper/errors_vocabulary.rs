@@ -185,6 +185,7 @@ fn gradients_name_what_does_not_fit() {
     let (x, weight, arrives) = (ones(&[2, 6, 9]), ones(&[4, 3, 3]), ones(&[2, 4, 4]));
     let (how, pool) = (Conv::new().stride([2]).groups(2), Pooling::of([3]).stride([2]));
     let (bytes, places) = (arrives.cast(DType::I8).unwrap(), arrives.cast(DType::U32).unwrap());
+    let (back, back_to) = (ones(&[3, 4, 1]), Conv::new().dilation([2]));
     check([
         Row {
             refused: arrives.conv_input_grad(&weight, [11], &how),
@@ -207,6 +208,12 @@ fn gradients_name_what_does_not_fit() {
             text: "conv_weight_grad: what arrives and input: dtypes differ: left i8, right f32",
             help: "cast one of them: `cast(dtype)`",
             mended: arrives.conv_weight_grad(&x, [3], &how),
+        },
+        Row {
+            refused: arrives.conv_transpose_input_grad(&back, &back_to.output_padding([2])),
+            text: "conv_transpose_input_grad: output padding of 2 on axis 2, not below 2",
+            help: "it is less than the stride or the dilation: more would be nobody's",
+            mended: arrives.conv_transpose_input_grad(&back, &back_to.output_padding([1])),
         },
         Row {
             refused: arrives.avg_pool_grad([8], &pool),

@@ -127,8 +127,17 @@ impl Tensor {
         weight: &Self,
         how: &Conv<D>,
     ) -> Result<Self> {
-        let gradient = asked(|| self.convolve(weight, None, &how.output_padding([0; D])));
-        gradient.map_err(|error| error.during("conv_transpose_input_grad"))
+        let gradient = || {
+            let all = self.convolve(weight, None, &how.output_padding([0; D]))?;
+            if how.surplus() == [0; D] {
+                return Ok(all);
+            }
+            let places = all.shape().dims()[2..].iter().zip(how.surplus());
+            let size: Vec<usize> = places.map(|(all, more)| all.saturating_sub(more)).collect();
+            let gradient = all.part_of(&size)?;
+            how.spread(gradient.shape(), weight.shape()).map(|_| gradient)
+        };
+        asked(gradient).map_err(|error| error.during("conv_transpose_input_grad"))
     }
 
     /// The gradient of the weight of a transposed convolution of `input`: this is what arrives at
@@ -143,8 +152,17 @@ impl Tensor {
         size: [usize; D],
         how: &Conv<D>,
     ) -> Result<Self> {
-        let gradient = asked(|| input.weight_gradient(self, size, &how.output_padding([0; D])));
-        gradient.map_err(|error| error.during("conv_transpose_weight_grad"))
+        let gradient = || {
+            let mut input = input.clone();
+            if how.surplus() != [0; D] {
+                // Where the convolution back has more places, nothing was spread from.
+                let pads: Vec<_> =
+                    [0; 2].into_iter().chain(how.surplus()).map(|more| (0, more)).collect();
+                input = input.pad(&pads, Pad::Constant(Scalar::zero(input.dtype())))?;
+            }
+            input.weight_gradient(self, size, &how.output_padding([0; D]))
+        };
+        asked(gradient).map_err(|error| error.during("conv_transpose_weight_grad"))
     }
 
     pub(super) fn transposed_conv<const D: usize>(
@@ -347,6 +365,12 @@ impl<const D: usize> Conv<D> {
             Phase { tap, step, taps, last, reach: reach / shared }
         };
         (0..places).map(phase).collect()
+    }
+
+    /// How many places the convolution back has beyond those that were spread: one for each stride
+    /// of the output padding.
+    fn surplus(&self) -> [usize; D] {
+        core::array::from_fn(|i| self.output_padding[i] / self.stride[i].max(1))
     }
 
     /// The places that a stride has in a result of this size, along each axis.

@@ -172,11 +172,15 @@ type Spread = ([usize; 3], [usize; 2], [usize; 2], [usize; 4]);
 
 /// Gradients of transposed convolutions, by what each product of the forward one sends back.
 pub(super) async fn transposed(ctx: &Ctx) -> Outcome {
-    const FORMS: [Spread; 4] = [
+    const FORMS: [Spread; 7] = [
         ([2, 3, 1], [5, 4], [3, 2], [1, 1, 0, 0]),
         ([4, 6, 2], [3, 5], [3, 3], [2, 1, 1, 1]),
         ([3, 3, 3], [4, 6], [2, 3], [3, 2, 2, 0]),
         ([4, 2, 2], [1, 7], [1, 1], [2, 1, 0, 1]),
+        // A dilation has room for more places than there were elements.
+        ([1, 1, 1], [1, 4], [1, 2], [1, 2, 0, 1]),
+        ([4, 6, 2], [3, 5], [2, 3], [2, 5, 1, 4]),
+        ([2, 3, 1], [4, 2], [3, 2], [1, 4, 2, 3]),
     ];
     let (native, mut random) = (ctx.native().await?, Random::new(80));
     for device in TARGETS.map(|target| native.with_target(target)) {
