@@ -320,15 +320,8 @@ impl Tensor {
         let Some(first) = shape.rank().checked_sub(D) else {
             return Err(ResizeCause::Axes { shape, axes: D }.into());
         };
-        for (&from, to) in shape.dims()[first..].iter().zip(size) {
-            if from == 0 || to == 0 {
-                return Err(ResizeCause::Nothing { shape, size: size.to_vec() }.into());
-            }
-            // Numerators of places are i32.
-            let most = 2 * (from as u128) * (to as u128 + 1);
-            if i32::try_from(most).is_err() {
-                return Err(ResizeCause::Long { from, to }.into());
-            }
+        if shape.dims()[first..].contains(&0) || size.contains(&0) {
+            return Err(ResizeCause::Nothing { shape, size: size.to_vec() }.into());
         }
         Ok(first)
     }
@@ -340,6 +333,13 @@ impl Tensor {
         resize: impl Fn(&Self, usize, usize, usize) -> Result<Self>,
     ) -> Result<Self> {
         let first = self.sized(size)?;
+        for (&from, to) in self.shape().dims()[first..].iter().zip(size) {
+            // Numerators of places are i32; what keeps its length has none.
+            let most = 2 * (from as u128) * (to as u128 + 1);
+            if from != to && i32::try_from(most).is_err() {
+                return Err(ResizeCause::Long { from, to }.into());
+            }
+        }
         let axes = (first..).zip(size);
         axes.into_iter().try_fold(self.clone(), |x, (axis, to)| {
             let from = x.shape().dims()[axis];

@@ -371,8 +371,25 @@ fn letters_name_what_is_wrong_with_them() {
     ]);
 }
 
+/// What stays as it is needs no places.
 #[test]
-fn vectors_of_other_lengths_name_them() {
+fn an_axis_that_keeps_its_length_may_be_long() {
+    let long = capable().ones([2, 100_000], DType::F32).unwrap();
+    let cubic = Interpolation::Cubic(Align::Corners);
+    for (x, size) in [
+        (long.interpolate([3, 100_000], cubic), [3, 100_000]),
+        (long.interpolate([5, 100_000], Interpolation::Nearest), [5, 100_000]),
+        (long.adaptive_avg_pool([2, 50_000]), [2, 50_000]),
+        (long.adaptive_avg_pool([1, 100_000]), [1, 100_000]),
+        (long.t().unwrap().adaptive_avg_pool([100_000, 1]), [100_000, 1]),
+    ] {
+        assert_eq!(x.unwrap().shape().dims(), size);
+    }
+    assert!(long.interpolate([2, 100_001], cubic).is_err());
+}
+
+#[test]
+fn vectors_of_other_lengths_or_dtypes_name_them() {
     let device = capable();
     let x = device.ones([2, 3], DType::F32).unwrap();
     let half = x.cast(DType::F16).unwrap();
