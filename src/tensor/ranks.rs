@@ -273,7 +273,8 @@ impl Tensor {
                 let luck = (1.0f32 - self.device.uniform(key, *self.shape(), DType::F32)?)?;
                 // Never 0, nor below: a luck of 1 wins, and does not turn the race around.
                 let time = luck.ln()?.neg()?.max(f32::MIN_POSITIVE)?;
-                return Ok((weights / time)?.top_k(count, axis)?.1);
+                // By roots, whose quotients neither leave the range of f32 nor come to 0.
+                return Ok((weights.sqrt()? / time.sqrt()?)?.top_k(count, axis)?.1);
             }
             let mut dims = self.shape().dims().to_vec();
             dims[axis] = count;

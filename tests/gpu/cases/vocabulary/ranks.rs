@@ -251,6 +251,14 @@ async fn drawn(ctx: &Ctx) -> Outcome {
     let drawn = weights.multinomial(key, 1, false).map_err(show)?;
     let drawn = drawn.read::<u32>().await.map_err(show)?;
     ensure_eq!(drawn, [lucky as u32], "the only weight");
+    // Near both ends of what f32 has one of two is drawn as often as the other, and 0 never.
+    for (row, least, most) in [([1.5e38f32; 2], 1888, 2208), ([0.0, 2e-38], 4096, 4096)] {
+        let (weights, _) = device.upload(&row, 2).map_err(show)?;
+        let weights = weights.broadcast_to([4096, 2]).map_err(show)?;
+        let drawn = weights.multinomial(Key::new(6), 1, false).map_err(show)?;
+        let drawn: u32 = drawn.read::<u32>().await.map_err(show)?.iter().sum();
+        ensure!((least..=most).contains(&drawn), "{drawn} of 4096 by weights of {row:?}");
+    }
     // Sums of blocks rise by a unit in the last place where there is no weight, and these keys have
     // marks between: no such place is drawn.
     let weigh =
