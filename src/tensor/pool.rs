@@ -12,8 +12,8 @@ use crate::error::{Error, Result, causes};
 use crate::kernel::plan::taps;
 use crate::kernel::windows::text::Gather;
 use crate::plan::Stored;
-use crate::shape::Shape;
 use crate::shape::cause::ShapeCause;
+use crate::shape::{RANK_MAX, Shape};
 
 mod backward;
 mod folded;
@@ -84,7 +84,10 @@ impl Tensor {
             computed_with("input", self.dtype())?;
             match self.folded(how, "max_pool", Gather::Highest)? {
                 Some(highest) => highest.cast(self.dtype()),
-                None => self.windows_over(how, self.least())?.amax(last::<D>()),
+                None => {
+                    let highest = self.windows_over(how, self.least())?.amax(last::<D>())?;
+                    highest.led_as::<D>(self)
+                }
             }
         };
         asked(pooled).map_err(|error| error.during("max_pool"))
@@ -113,7 +116,7 @@ impl Tensor {
             let most = windows.amax(last::<D>())?;
             let tap = windows.argmax(last::<D>())?.cast(DType::I32)?;
             let places = self.places_of(how, tap, &most)?;
-            Ok((most, places))
+            Ok((most.led_as::<D>(self)?, places.led_as::<D>(self)?))
         };
         asked(pooled).map_err(|error: Error| error.during("max_pool_with_indices"))
     }
@@ -216,7 +219,8 @@ impl Tensor {
             Some(sums) => Ok(sums),
             None => {
                 let zero = Scalar::zero(self.dtype());
-                self.windows_over(how, zero)?.cast(computed(self.dtype()))?.sum(last::<D>())
+                let windows = self.windows_over(how, zero)?.cast(computed(self.dtype()))?;
+                windows.sum(last::<D>())?.led_as::<D>(self)
             }
         }
     }
@@ -228,23 +232,32 @@ impl Tensor {
         first.ok_or_else(|| PoolCause::Axes { shape, axes: D }.into())
     }
 
-    /// The windows over the last axes, as the last axes of a view.
+    /// The windows over the last axes, as the last axes of a view. Where that would have too many
+    /// axes, those before are one: [`Tensor::led_as`] parts them.
     fn windows_over<const D: usize>(&self, how: &Pooling<D>, beside: Scalar) -> Result<Self> {
-        let (rank, first) = (self.shape().rank(), self.pooled_from::<D>()?);
-        let mut pads = vec![(0, 0); rank];
-        for i in 0..D {
-            let (size, pad) = (how.size[i], how.padding[i]);
+        let first = self.pooled_from::<D>()?;
+        for (i, (size, pad)) in how.size.into_iter().zip(how.padding).enumerate() {
             if pad > size / 2 {
                 return Err(PoolCause::Padding { pad, size, axis: first + i }.into());
             }
-            pads[first + i] = (pad, pad);
         }
-        let padded = if how.padding == [0; D] {
-            self.clone()
-        } else {
-            self.pad(&pads, Pad::Constant(beside))?
+        let (x, first) = match first + 2 * D > RANK_MAX && first > 1 {
+            true => (self.flatten(..first)?, 1),
+            false => (self.clone(), first),
         };
-        padded.windows_from(first, how)
+        if how.padding == [0; D] {
+            return x.windows_from(first, how);
+        }
+        let mut pads = vec![(0, 0); first];
+        pads.extend(how.padding.map(|pad| (pad, pad)));
+        x.pad(&pads, Pad::Constant(beside))?.windows_from(first, how)
+    }
+
+    /// With those axes before the last `D` that another has.
+    fn led_as<const D: usize>(&self, other: &Self) -> Result<Self> {
+        let [own, others] = [self, other].map(|x| x.shape().dims());
+        let (lead, last) = (&others[..others.len() - D], &own[own.len() - D..]);
+        self.reshape_copied([lead, last].concat())
     }
 
     /// The windows over `D` axes from this one on, without padding, as the last axes of a view.

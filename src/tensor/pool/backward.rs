@@ -25,7 +25,6 @@ use crate::tensor::{Pad, Tensor};
 /// How windows lie along an axis, seen from its elements.
 #[derive(Clone, Copy, Debug)]
 struct Covered {
-    axis: usize,
     size: usize,
     pad: usize,
     windows: usize,
@@ -151,14 +150,18 @@ impl Tensor {
             if result.is_empty() || self.shape().is_empty() {
                 return self.device.zeros(result, dtype)?.on_behalf_of(&[self]);
             }
-            let arrived = self.cast(computed(dtype))?;
+            // An axis comes apart into two: there must be room for one more.
+            let images = [lead.iter().product()];
+            let flat = [&images, &self.shape().dims()[lead.len()..]].concat();
+            let arrived = self.cast(computed(dtype))?.reshape_copied(flat)?;
             let counts = how.counts(&self.device, &size, arrived.dtype())?;
             let shares = match counts {
                 Some(counts) => arrived / &counts,
                 None => arrived / how.size.iter().map(|&dim| dim as f64).product::<f64>(),
             };
-            let sums = axes.iter().try_fold(shares?, |x, along| x.spread_along(along))?;
-            sums.cast(dtype)
+            let mut axes = axes.iter().enumerate();
+            let sums = axes.try_fold(shares?, |x, (i, along)| x.spread_along(1 + i, along))?;
+            sums.reshape_copied(result)?.cast(dtype)
         };
         asked(gradient).map_err(|error| error.during("avg_pool_grad"))
     }
@@ -217,8 +220,8 @@ impl Tensor {
     }
 
     /// Covered one axis, the sum of what arrives at all windows that have an element.
-    fn spread_along(&self, along: &Covered) -> Result<Self> {
-        let &Covered { axis, size, pad, step, blocks, .. } = along;
+    fn spread_along(&self, axis: usize, along: &Covered) -> Result<Self> {
+        let &Covered { size, pad, step, blocks, .. } = along;
         let (rank, zero) = (self.shape().rank(), Scalar::zero(self.dtype()));
         let lined = self.lined(axis, along, zero)?;
         let mut dims = self.shape().dims().to_vec();
@@ -299,7 +302,7 @@ impl<const D: usize> Pooling<D> {
             let end = size.saturating_add(pad);
             let step = if windows > 1 { step } else { covers.max(end) };
             let (over, blocks) = ((covers - 1) / step + 1, end.div_ceil(step));
-            axes.push(Covered { axis, size, pad, windows, step, taps, reach, over, blocks });
+            axes.push(Covered { size, pad, windows, step, taps, reach, over, blocks });
         }
         let windows: Vec<usize> = axes.iter().map(|along| along.windows).collect();
         if shape.dims()[first..] != windows {

@@ -67,6 +67,12 @@ fn forms() -> Vec<Form> {
         // Several axes before the windows; windows that see nothing but padding.
         form(&[2, 2, 3, 4, 8], &[2, 2], &[1, 1], &[1, 0], &[1, 1]),
         form(&[2, 3, 2, 8], &[2, 2], &[1, 1], &[1, 1], &[3, 1]),
+        // As many axes as there can be before the windows, of one result and of several.
+        form(&[1, 2, 1, 1, 3, 2, 2], &[2, 2], &[1, 1], &[0, 0], &[1, 1]),
+        Form {
+            moves: vec![Permute(vec![4, 0, 1, 2, 3, 5, 6, 7])],
+            ..form(&[2, 1, 1, 2, 3, 1, 3, 4], &[2, 3], &[2, 2], &[1, 1], &[1, 1])
+        },
         // Along more axes than the kernel of windows has.
         form(&[3, 4, 3, 5], &[2, 2, 2, 2], &[1, 2, 1, 1], &[0, 1, 0, 1], &[1, 1, 1, 1]),
         // More than the kernel of windows takes, in a row and in all.
