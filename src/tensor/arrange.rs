@@ -159,10 +159,14 @@ impl Tensor {
     #[track_caller]
     pub(super) fn parts(&self, what: &'static str, axis: Axis, count: usize) -> Result<Vec<Self>> {
         let (_, dim) = self.shape().find(axis).map_err(|error| error.during(what))?;
-        if count == 0 || !dim.is_multiple_of(count) {
+        let mut sizes = Vec::new();
+        // Nothing has any number of parts, and for some the host has no room.
+        let is_even = count > 0 && dim.is_multiple_of(count);
+        if !is_even || sizes.try_reserve_exact(count).is_err() {
             return Err(TensorCause::Parts { what, axis, dim, count }.into());
         }
-        self.split(axis, &vec![dim / count; count])
+        sizes.resize(count, dim / count);
+        self.split(axis, &sizes)
     }
 
     /// Coordinates of a grid, one tensor for each list, all of one shape: the first list runs along

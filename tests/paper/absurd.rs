@@ -301,6 +301,17 @@ fn gradients_of_pools_bear_any_numbers() {
 }
 
 #[test]
+fn more_parts_than_memory_has_are_refused() {
+    let one = capable().ones([1], DType::U8).unwrap();
+    let far = isize::MAX as usize;
+    for (x, count) in [(one.slice(0, ..0), usize::MAX), (one.broadcast_to([far]), far)] {
+        let error = x.unwrap().split_evenly(0, count).expect_err("so many");
+        assert_eq!(error.kind(), ErrorKind::Shape, "{error:?}");
+    }
+    assert_eq!(one.slice(0, ..0).unwrap().split_evenly(0, 3).unwrap().len(), 3);
+}
+
+#[test]
 fn any_limit_opens_or_is_refused() {
     for &limit in Limit::ALL {
         for value in [0, 1, 33, 1000, 100_001, 131_073, 1 << 20, 1 << 63, u64::MAX] {
