@@ -31,8 +31,8 @@ impl Device {
 
     /// Numbers from `start` on in steps of `step`, as far as they lie before `end`: none where the
     /// step leads away from it, as in Rust's ranges. The first and the last of them, and the step,
-    /// must be numbers of the dtype, as beside a tensor: see [`Scalar`]. A step of 0 is an error.
-    /// Deferred.
+    /// must be numbers of the dtype, as beside a tensor: see [`Scalar`]. A step of 0 is an error,
+    /// and so are more than 2^31 of i32. Deferred.
     ///
     /// How many they are is `(end - start) / step`, in f64 and rounded up, as in PyTorch: with
     /// steps that no float is, such as 0.1, the last may be `end` itself. [`Device::linspace`]
@@ -96,7 +96,12 @@ impl Device {
             _ => (false, step),
         };
         step.encode(computed(dtype)).map_err(named)?;
-        let place = self.iota(count)?.cast(computed(*made.stored))?;
+        let wide = computed(*made.stored);
+        if wide.is_integer() {
+            // Places are numbers of it, too.
+            Scalar::from(count.saturating_sub(1)).encode(wide).map_err(named)?;
+        }
+        let place = self.iota(count)?.cast(wide)?;
         let [start, step] = [start, step].map(|number| made.operand(number).map_err(named));
         let (start, step) = (start?, (place * step?)?);
         let row = if down {

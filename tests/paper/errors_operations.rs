@@ -475,6 +475,12 @@ fn what_takes_a_number_names_itself() {
             mended: device.arange(0, 1 << 20, 1, DType::I32),
         },
         Row {
+            refused: device.arange(i32::MIN, 1, 1, DType::I32),
+            text: "arange: scalar 2147483648 is not a value of i32",
+            help: NUMBER,
+            mended: device.arange(i32::MIN, 1, 1, DType::I64),
+        },
+        Row {
             refused: device.arange(0, 4, 0, DType::I32),
             text: "arange: steps of 0 never lead from 0 to 4",
             help: "start, end and step are finite, and the step is not 0",
