@@ -45,7 +45,8 @@ pub(super) fn in_one_segment(site: Site<'_>, from: Operand) -> Result<Operand> {
     Ok(Operand::dense(contiguous(site, &from)?, *from.layout.shape(), from.dtype))
 }
 
-/// A view in one segment that a kernel can walk; or a copy of it, which has what is broadcast once.
+/// A view in one segment that a kernel can walk; or a copy of it, which has what is broadcast once
+/// if that can be walked.
 pub(super) fn reachable(
     site: Site<'_>,
     from: Operand,
@@ -54,8 +55,12 @@ pub(super) fn reachable(
     if from.hold()?.is_in_one_segment() && is_walked(&from.layout) {
         return Ok(from);
     }
-    let copy = gather(site, &from.once()?, &[])?;
-    Ok(copy.under(copy.layout.broadcast_to(from.layout.shape())?))
+    let once = from.once()?;
+    let copied = Layout::dense(*once.layout.shape()).broadcast_to(from.layout.shape())?;
+    if !is_walked(&copied) {
+        return gather(site, &from, &[]);
+    }
+    Ok(gather(site, &once, &[])?.under(copied))
 }
 
 /// A copy in none of these buffers, made even if the view is dense already.

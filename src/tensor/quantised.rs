@@ -63,15 +63,17 @@ impl Quantised {
             return Err(QuantisedCause::Scales { values: shape, scales: beside, wanted }.into());
         }
         let shape = Shape::new([out, elements / each * form.weights()])?;
-        Self::checked(form, [values.contiguous()?, scales.contiguous()?], shape)
+        Self::checked(form, [values, scales], shape)
     }
 
     #[track_caller]
-    fn checked(form: Blocks, [values, scales]: [Tensor; 2], shape: Shape) -> Result<Self> {
+    fn checked(form: Blocks, [values, scales]: [&Tensor; 2], shape: Shape) -> Result<Self> {
         let k = shape.dims()[1];
         if k > K_MAX {
             return Err(QuantisedCause::Deep { k }.into());
         }
+        // Products read rows of them, one after the other.
+        let (values, scales) = (values.contiguous()?, scales.contiguous()?);
         Ok(Self { form, values, scales, shape })
     }
 

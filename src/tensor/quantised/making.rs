@@ -176,9 +176,9 @@ impl Tensor {
             let empty = |share: Share| {
                 device.zeros(share.shape(to, &rows)?, share.dtype(to))?.on_behalf_of(&[self])
             };
-            let parts = [empty(Share::Values)?, empty(Share::Scales)?];
+            let [values, scales] = [empty(Share::Values)?, empty(Share::Scales)?];
             let errors = device.zeros([9], DType::F32)?;
-            return Ok((Quantised::checked(to, parts, shape)?, errors));
+            return Ok((Quantised::checked(to, [&values, &scales], shape)?, errors));
         }
         let zero = || Pad::Constant(0.0f32.into());
         let filled =
@@ -191,7 +191,7 @@ impl Tensor {
         };
         let errors = made.errors(&filled)?;
         let values = made.stored.reshape(Share::Values.shape(to, &Shape::new([out, width])?)?)?;
-        Ok((Quantised::checked(to, [values, made.scale], shape)?, errors))
+        Ok((Quantised::checked(to, [&values, &made.scale], shape)?, errors))
     }
 }
 
