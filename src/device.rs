@@ -11,6 +11,8 @@ use crate::engine::notes::Watch;
 use crate::engine::{Engine, Site, site};
 use crate::error::Result;
 use crate::fuse::Context;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::Drive;
 use crate::gpu::Gpu;
 use crate::gpu::cause::on_paper;
 use crate::kernel::choice::Table;
@@ -22,6 +24,8 @@ use crate::profile::Program;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::shadow::Guarded;
 use crate::shadow::{Capsule, Replay, Shadow, ShadowPolicy, replay};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::transfer::{First, settle};
 use crate::wgsl::Target;
 
 mod company;
@@ -45,8 +49,8 @@ pub use problems::Problems;
 /// ```
 ///
 /// Tensors that it creates - zeros, ones, random numbers - are *recorded* at once: the driver gets
-/// that work with whatever is read next, and the call does not wait. Ranges are deferred. Every call that names a
-/// dtype which the plan rejects is an error.
+/// that work with whatever is read next, and the call does not wait. Ranges are deferred. Every
+/// call that names a dtype which the plan rejects is an error.
 #[derive(Clone)]
 pub struct Device {
     pub(crate) engine: Arc<Engine>,
@@ -499,7 +503,8 @@ impl Device {
     #[doc(alias = "synchronize")]
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self) -> Result<()> {
-        self.engine.flush()?;
+        let first = First { flush: true, slots: &[] };
+        pollster::block_on(settle(&self.engine, Drive::Block, first))?;
         self.engine.gpu.wait(None)
     }
 
@@ -535,7 +540,7 @@ impl Device {
     /// ```
     pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<wgpu::SubmissionIndex> {
         self.engine.gpu.present("submitting")?;
-        self.engine.append(encoder)
+        Ok(self.engine.append(encoder)?.index)
     }
 
     /// The wgpu device and queue underneath, for buffers and passes of your own: see

@@ -12,6 +12,7 @@ use crate::exec::{
     Asked, Clearing, Fault, Faults, Hit, Job, Pipelines, Ready, Recording, Seat, dump,
 };
 use crate::gpu::cause::{DeviceCause, bytes as size};
+use crate::gpu::odometer::Sent;
 use crate::gpu::{Gpu, Whose};
 use crate::ledger::Books;
 use crate::news::{Level, Topic};
@@ -265,7 +266,7 @@ impl Engine {
                     encoder.copy_buffer_to_buffer(&rubbish, 0, &piece.buffer, to, bytes);
                 }
             }
-            encoder.finish()
+            self.gpu.finish(encoder)
         })?;
         self.gpu.submit("spoiling", [copies]).map(drop)
     }
@@ -294,7 +295,7 @@ impl Engine {
     }
 
     /// Submits what an encoder of the caller's has, and behind it what has been recorded.
-    pub(crate) fn append(&self, encoder: wgpu::CommandEncoder) -> Result<wgpu::SubmissionIndex> {
+    pub(crate) fn append(&self, encoder: wgpu::CommandEncoder) -> Result<Sent> {
         let state = &mut lock(&self.state);
         let submitted = state.recording.append(&self.gpu, encoder);
         self.submitted(state, submitted)
@@ -317,7 +318,7 @@ impl Engine {
         &self,
         flush: bool,
         copy: impl FnOnce(&mut wgpu::CommandEncoder),
-    ) -> Result<wgpu::SubmissionIndex> {
+    ) -> Result<Sent> {
         let copies = self.copies(Whose::Ours, "read", copy)?;
         match flush {
             true => self.submit_and(&mut lock(&self.state), Some(copies)),
@@ -331,7 +332,7 @@ impl Engine {
         &self,
         what: &str,
         copy: impl FnOnce(&mut wgpu::CommandEncoder),
-    ) -> Result<wgpu::SubmissionIndex> {
+    ) -> Result<Sent> {
         self.flush()?;
         let copies = self.copies(Whose::Theirs, what, copy)?;
         self.gpu.submit_as(Whose::Theirs, what, [copies])
@@ -347,7 +348,7 @@ impl Engine {
             let descriptor = wgpu::CommandEncoderDescriptor { label: Some("wharf.copy") };
             let mut encoder = self.gpu.device.create_command_encoder(&descriptor);
             copy(&mut encoder);
-            encoder.finish()
+            self.gpu.finish(encoder)
         })
     }
 
@@ -358,21 +359,13 @@ impl Engine {
         self.submit_and(state, None).map(drop)
     }
 
-    fn submit_and(
-        &self,
-        state: &mut State,
-        after: Option<wgpu::CommandBuffer>,
-    ) -> Result<wgpu::SubmissionIndex> {
+    fn submit_and(&self, state: &mut State, after: Option<wgpu::CommandBuffer>) -> Result<Sent> {
         let submitted = state.recording.submit(&self.gpu, after);
         self.submitted(state, submitted)
     }
 
     /// What is to be done after a submission was tried.
-    fn submitted(
-        &self,
-        state: &mut State,
-        submitted: Result<(wgpu::SubmissionIndex, u64)>,
-    ) -> Result<wgpu::SubmissionIndex> {
+    fn submitted(&self, state: &mut State, submitted: Result<(Sent, u64)>) -> Result<Sent> {
         // Nothing recorded is left to write them, unless a lack of memory kept the batch.
         if state.recording.is_empty() {
             state.faults.reclaim();
@@ -479,7 +472,7 @@ impl Engine {
                     wgpu::CommandEncoderDescriptor { label: Some("wharf.store.compact") };
                 let mut encoder = self.gpu.device.create_command_encoder(&descriptor);
                 moves = state.store.compact(&mut encoder);
-                encoder.finish()
+                self.gpu.finish(encoder)
             });
             if let Err(error) = copies.and_then(|copies| self.gpu.submit("compact", [copies])) {
                 state.store.undo(moves);

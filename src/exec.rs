@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 use crate::caps::breadth::SLOWER;
 use crate::error::{Result, mistake};
 use crate::gpu::cause::DeviceCause;
+use crate::gpu::odometer::Sent;
 use crate::gpu::{Gpu, Whose};
 use crate::timeline::{Activity, Ticket};
 use crate::wgsl::params::BYTES_MAX;
@@ -158,7 +159,7 @@ impl Recording {
         &mut self,
         gpu: &Gpu,
         after: Option<wgpu::CommandBuffer>,
-    ) -> Result<(wgpu::SubmissionIndex, u64)> {
+    ) -> Result<(Sent, u64)> {
         let Some(last) = self.commands.last().map(|command| command.ticket.kernel) else {
             return gpu.submit("read", after).map(|index| (index, 0));
         };
@@ -194,12 +195,12 @@ impl Recording {
         &mut self,
         gpu: &Gpu,
         encoder: wgpu::CommandEncoder,
-    ) -> Result<(wgpu::SubmissionIndex, u64)> {
+    ) -> Result<(Sent, u64)> {
         let (name, whose) = ("submit", Whose::Theirs);
         let _submitting = gpu.timelines.during(Activity::Submit, name, None);
         let mut begun = Begun::default();
         let (batch, bytes) = if self.is_empty() {
-            (gpu.checked_as(whose, name, || encoder.finish())?, 0)
+            (gpu.checked_as(whose, name, || gpu.finish(encoder))?, 0)
         } else {
             let Self { commands, params, spare, .. } = self;
             begun = spare.begin(gpu, commands.iter().map(|command| command.ticket));

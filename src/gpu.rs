@@ -25,6 +25,8 @@ pub(crate) mod cause;
 mod glance;
 mod lock;
 mod loss;
+pub(crate) mod odometer;
+mod ran;
 mod trusted;
 pub(crate) mod wait;
 mod waiter;
@@ -33,6 +35,7 @@ pub(crate) mod watchdog;
 use cause::{DESTROYED, DeviceCause, no_memory};
 use glance::Glance;
 use lock::gl_lock;
+use odometer::{Odometer, Sent};
 pub use trusted::TrustedModules;
 use trusted::checks_kept;
 pub(crate) use wait::{Drive, MapRequest, Mapped};
@@ -106,6 +109,8 @@ pub(crate) struct Gpu {
     waiter: Waiter,
     pub(crate) watchdog: Arc<Watchdog>,
     glance: Glance,
+    /// What ran, where nobody would say that it did not.
+    odometer: OnceLock<Odometer>,
     #[cfg(feature = "testing")]
     faults: Mutex<Injected>,
     #[cfg(feature = "testing")]
@@ -145,6 +150,7 @@ impl Gpu {
         let watchdog = Arc::new(Watchdog::new());
         let waiter = Waiter::new(device.clone(), caps.identity.backend, Arc::clone(&watchdog));
         let breadth = Breadth::of(&caps);
+        let odometer = Odometer::of(&device, &queue).map_or_else(OnceLock::new, OnceLock::from);
         Self {
             device,
             queue,
@@ -160,6 +166,7 @@ impl Gpu {
             waiter,
             watchdog,
             glance: Glance::default(),
+            odometer,
             #[cfg(feature = "testing")]
             faults: Mutex::default(),
             #[cfg(feature = "testing")]
@@ -360,7 +367,7 @@ impl Gpu {
         &self,
         what: &str,
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
-    ) -> Result<wgpu::SubmissionIndex> {
+    ) -> Result<Sent> {
         self.submit_as(Whose::Ours, what, commands)
     }
 
@@ -370,13 +377,15 @@ impl Gpu {
         whose: Whose,
         what: &str,
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
-    ) -> Result<wgpu::SubmissionIndex> {
+    ) -> Result<Sent> {
         #[cfg(feature = "testing")]
         for call in [Call::Submission, Call::MemoryOfSubmission] {
             self.injected_failure(call, what, None)?;
         }
         let _shared = self.submissions.read().unwrap_or_else(PoisonError::into_inner);
-        let index = self.checked_as(whose, what, || self.queue.submit(commands))?;
+        let sent = self.hand_in(commands, |commands| {
+            self.checked_as(whose, what, || self.queue.submit(commands))
+        })?;
         {
             let mut last = lock(&self.troubles.last);
             last.clear();
@@ -384,7 +393,7 @@ impl Gpu {
         }
         #[cfg(feature = "testing")]
         self.injected_loss();
-        Ok(index)
+        Ok(sent)
     }
 
     /// Counts bytes staged by `queue.write_buffer_with`; submits them once they are worth it, and
@@ -397,7 +406,7 @@ impl Gpu {
             return Ok(());
         }
         self.staged.store(0, Ordering::Relaxed);
-        let index = self.submit("upload", None)?;
+        let index = self.submit("upload", None)?.index;
         let oldest = {
             let mut in_flight = lock(&self.in_flight);
             in_flight.push_back(index);

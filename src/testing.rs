@@ -34,6 +34,10 @@ pub trait Inside {
     /// Times dispatches as on a device that writes no timestamps inside of passes.
     fn time_by_passes(&self);
 
+    /// Counts what runs, as where wgpu does not tell of commands that failed; if it `fails`, the
+    /// first commands of the next submission that has two do not run.
+    fn count_what_runs(&self, fails: bool);
+
     /// A handle whose dispatches compute so much at most, in additions and multiplications, if
     /// they can be parted.
     #[must_use]
@@ -88,6 +92,10 @@ impl Inside for Device {
 
     fn time_by_passes(&self) {
         self.engine.gpu.time_by_passes();
+    }
+
+    fn count_what_runs(&self, fails: bool) {
+        self.engine.gpu.count_what_runs(fails);
     }
 
     fn in_dispatches_of(&self, work: u64) -> Self {

@@ -14,6 +14,7 @@ use crate::engine::Engine;
 use crate::error::{Result, mistake};
 use crate::exec::{Fault, SLOT_BYTES};
 use crate::gpu::cause::no_memory;
+use crate::gpu::odometer::{COUNT_BYTES, Sent};
 use crate::gpu::wait::map_if_idle;
 use crate::gpu::{Drive, Gpu, MapRequest, Mapped, Whose};
 use crate::host::Tally;
@@ -46,9 +47,9 @@ const DOWN_DEPTH: usize = 2;
 const COPY_ALIGN: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 
 /// Fault slots of one staging buffer ...
-const SLOTS_MAX: usize = (SMALL_READ / SLOT_BYTES) as usize;
+const SLOTS_MAX: usize = ((SMALL_READ - COUNT_BYTES) / SLOT_BYTES) as usize;
 /// ... and of one that brings a chunk as well.
-const SLOTS_BESIDE: usize = ((SLACK - 2 * COPY_ALIGN) / SLOT_BYTES) as usize;
+const SLOTS_BESIDE: usize = ((SLACK - 2 * COPY_ALIGN - COUNT_BYTES) / SLOT_BYTES) as usize;
 
 /// A contiguous part of a storage: a range of one of its pieces.
 struct Chunk {
@@ -205,13 +206,16 @@ pub(crate) struct First<'a> {
     pub(crate) slots: &'a [Arc<Fault>],
 }
 
-/// A chunk on its way down, and fault slots behind it.
+/// A chunk on its way down, and behind it what ran and fault slots.
 struct Down<'a> {
     buffer: wgpu::Buffer,
+    sent: Sent,
     mapped: Mapped<'a>,
     mapped_bytes: u64,
     /// Bytes of the chunk inside the mapped buffer.
     range: Range<usize>,
+    /// Those of the count, of which there may be none.
+    count: Range<usize>,
     slots: &'a [Arc<Fault>],
 }
 
@@ -254,10 +258,12 @@ pub(crate) async fn settle(
     drive: Drive,
     First { mut flush, slots }: First<'_>,
 ) -> Result<()> {
-    if flush && slots.is_empty() {
+    if flush && slots.is_empty() && !engine.gpu.counts() {
         return engine.flush();
     }
-    for slots in slots.chunks(SLOTS_MAX) {
+    let none: &[Arc<Fault>] = &[];
+    let alone = (flush && slots.is_empty()).then_some(none);
+    for slots in slots.chunks(SLOTS_MAX).chain(alone) {
         let first = First { flush: core::mem::take(&mut flush), slots };
         start(engine, drive, None, first)?.take(engine, &mut |_: &[u8]| Ok(())).await?;
     }
@@ -267,11 +273,12 @@ pub(crate) async fn settle(
 impl Down<'_> {
     /// Settles its slots, hands its bytes to `drain` once they are there, and frees the buffer.
     async fn take(self, engine: &Engine, drain: &mut (impl Drain + ?Sized)) -> Result<()> {
-        let Self { buffer, mapped, mapped_bytes, range, slots } = self;
+        let Self { buffer, sent, mapped, mapped_bytes, range, count, slots } = self;
         let gpu = &engine.gpu;
         mapped.await?;
         let view = gpu.checked("read", || buffer.slice(..mapped_bytes).get_mapped_range())?;
         let view = view.map_err(|error| gpu.blame("read", &error))?;
+        gpu.check_count(within(&view, count)?, &sent)?;
         let end = index(mapped_bytes)?;
         let words = within(&view, end - slots.len() * SLOT_BYTES as usize..end)?;
         for (slot, words) in slots.iter().zip(words.chunks_exact(SLOT_BYTES as usize)) {
@@ -361,19 +368,21 @@ fn start<'a>(
     let bytes = part.map_or(0, |part| part.bytes);
     let begin = offset / COPY_ALIGN * COPY_ALIGN;
     let chunk = (offset + bytes).next_multiple_of(COPY_ALIGN) - begin;
-    let mapped_bytes = chunk + slots.len() as u64 * SLOT_BYTES;
+    let slots_begin = chunk + if engine.gpu.counts() { COUNT_BYTES } else { 0 };
+    let mapped_bytes = slots_begin + slots.len() as u64 * SLOT_BYTES;
     let buffer = engine.ring.take(&engine.gpu, mapped_bytes)?;
     let copy = |encoder: &mut wgpu::CommandEncoder| {
         if let Some(part) = part {
             encoder.copy_buffer_to_buffer(&part.piece.buffer, begin, &buffer, 0, chunk);
         }
-        copy_words(encoder, slots, &buffer, chunk);
+        engine.gpu.copy_count(encoder, &buffer, chunk);
+        copy_words(encoder, slots, &buffer, slots_begin);
     };
     let theirs = part.is_some_and(|part| part.piece.whose() == Whose::Theirs);
-    let submission =
-        if theirs { engine.copy_theirs("read", copy)? } else { engine.copy(flush, copy)? };
+    let sent = if theirs { engine.copy_theirs("read", copy)? } else { engine.copy(flush, copy)? };
     let request = MapRequest::ask(&engine.gpu, &buffer, mapped_bytes)?;
-    let mapped = Mapped::new(&engine.gpu, drive, submission, request);
+    let mapped = Mapped::new(&engine.gpu, drive, sent.index.clone(), request);
+    let count = index(chunk)?..index(slots_begin)?;
     let range = index(offset - begin)?..index(offset - begin + bytes)?;
-    Ok(Down { buffer, mapped, mapped_bytes, range, slots })
+    Ok(Down { buffer, sent, mapped, mapped_bytes, range, count, slots })
 }

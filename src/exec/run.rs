@@ -67,7 +67,7 @@ impl Batch<'_> {
                 timed(&mut encoder, commands, &group, stamping);
                 stamping.resolve(&mut encoder);
             }
-            encoder.finish()
+            gpu.finish(encoder)
         })?;
         Ok((encoded, bytes))
     }

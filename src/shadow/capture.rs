@@ -8,6 +8,7 @@ use crate::engine::docket::{Docket, Excerpt, Exhibit, Extract, noting};
 use crate::engine::{Engine, Site};
 use crate::error::{ErrorKind, Result};
 use crate::exec::Value;
+use crate::gpu::odometer::COUNT_BYTES;
 use crate::gpu::{Drive, Gpu, MapRequest, Mapped};
 use crate::kernel::Operand;
 use crate::kernel::cores::{Alone, Core, Head, Tail, Task};
@@ -231,36 +232,42 @@ impl Excerpt {
             return Ok(Self { buffer: None, mapping, bytes: 0, values: ranges, pieces });
         }
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let buffer = engine.gpu.create_buffer("wharf.shadow", at, usage);
+        let buffer = engine.gpu.create_buffer("wharf.shadow", at + COUNT_BYTES, usage);
         let buffer = buffer.map_err(|_| "no memory for copies")?;
         let copied = engine.copy(true, |encoder| {
             for (from, offset, to, bytes) in copies.iter().filter(|copy| copy.3 > 0) {
                 encoder.copy_buffer_to_buffer(from, *offset, &buffer, *to, *bytes);
             }
+            engine.gpu.copy_count(encoder, &buffer, at);
         });
-        let submission = copied.map_err(|_| GONE)?;
-        Ok(Self { buffer: Some((buffer, submission)), mapping, bytes: at, values: ranges, pieces })
+        let sent = copied.map_err(|_| GONE)?;
+        Ok(Self { buffer: Some((buffer, sent)), mapping, bytes: at, values: ranges, pieces })
     }
 
     /// Waits until its bytes are there, with all others who do.
     pub(super) async fn arrived(&self, gpu: &Gpu, drive: Drive) -> Result<()> {
-        let Some((buffer, submission)) = &self.buffer else { return Ok(()) };
+        let Some((buffer, sent)) = &self.buffer else { return Ok(()) };
         let mapping = {
             let known = &mut *lock(&self.mapping);
             match known {
                 Some(mapping) => mapping.clone(),
-                None => known.insert(MapRequest::ask(gpu, buffer, self.bytes)?).clone(),
+                None => {
+                    known.insert(MapRequest::ask(gpu, buffer, self.bytes + COUNT_BYTES)?).clone()
+                }
             }
         };
-        Mapped::new(gpu, drive, submission.clone(), mapping).await
+        Mapped::new(gpu, drive, sent.index.clone(), mapping).await
     }
 
     /// Its bytes, which are there.
     pub(super) fn read(&self, gpu: &Gpu) -> Result<Vec<u8>> {
-        let Some((buffer, _)) = &self.buffer else { return Ok(Vec::new()) };
-        let view = gpu.checked("shadow", || buffer.slice(..self.bytes).get_mapped_range())?;
-        let view = view.map_err(|error| gpu.blame("shadow", &error))?;
-        Ok(view.to_vec())
+        let Some((buffer, sent)) = &self.buffer else { return Ok(Vec::new()) };
+        let mapped = ..self.bytes + COUNT_BYTES;
+        let view = gpu.checked("shadow", || buffer.slice(mapped).get_mapped_range())?;
+        let mut bytes = view.map_err(|error| gpu.blame("shadow", &error))?.to_vec();
+        let count = bytes.split_off(bytes.len() - COUNT_BYTES as usize);
+        gpu.check_count(&count, sent)?;
+        Ok(bytes)
     }
 
     /// Those of each value.

@@ -60,6 +60,9 @@ const FRAGMENTS: &[Source] = &[
     source!("op/trig64.wgsl", Needs::F64),
 ];
 
+/// The kernel that counts what ran.
+pub const RAN: Source = source!("ran.wgsl");
+
 /// Every fragment: files without an entry point.
 #[cfg(feature = "testing")]
 pub fn fragments() -> impl Iterator<Item = &'static Source> {

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use wharf::caps::{Caps, Feature, Limit};
 use wharf::plan::{How, Plan, negotiate};
+use wharf::testing::Inside;
 use wharf::{Adapter, DType, Device, Policy};
 
 /// The outcome of a case: nothing, or what was wrong.
@@ -158,14 +159,18 @@ pub(crate) struct Ctx {
     devices: Mutex<Vec<(String, Device)>>,
 }
 
+fn set(name: &str) -> bool {
+    std::env::var(name).is_ok_and(|value| value == "1")
+}
+
 /// Has the groups of all kernels run backward.
 pub(crate) const BACKWARD: &str = "WHARF_TEST_BACKWARD";
 
 impl Ctx {
     /// With `WHARF_TEST_SPOILED=1`, nothing is found in memory but what was written there; with
-    /// `WHARF_TEST_BACKWARD=1`, the last group of every kernel begins.
+    /// `WHARF_TEST_BACKWARD=1`, the last group of every kernel begins; with `WHARF_TEST_COUNTED=1`,
+    /// what runs is counted.
     pub(crate) fn new(adapter: Adapter) -> Self {
-        let set = |name: &str| std::env::var(name).is_ok_and(|value| value == "1");
         if set("WHARF_TEST_SPOILED") {
             wharf::testing::spoil_memory();
         }
@@ -179,7 +184,11 @@ impl Ctx {
     pub(crate) async fn fresh(&self, downgrade: Downgrade) -> Result<Device, String> {
         let caps = (downgrade.lower)(self.adapter.caps().clone());
         let plan = negotiate(&caps, &Policy::exact());
-        self.adapter.open(plan).await.map_err(show)
+        let device = self.adapter.open(plan).await.map_err(show)?;
+        if set("WHARF_TEST_COUNTED") {
+            device.count_what_runs(false);
+        }
+        Ok(device)
     }
 
     /// The device of a downgrade that all cases share.

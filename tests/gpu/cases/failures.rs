@@ -3,7 +3,9 @@
 
 use wharf::Device;
 use wharf::shadow::ShadowPolicy;
+use wharf::testing::Inside;
 
+use crate::cases::pair::count;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 use crate::search::Search;
 use crate::story::{Player, Seen, draw};
@@ -20,7 +22,30 @@ pub(crate) fn cases() -> Vec<Case> {
     };
     let mut cases: Vec<Case> = SEEDS.map(one).into();
     cases.push(case!("failures::stories_under_a_shadow", |ctx| shadowed(ctx)));
+    cases.push(case!("failures::what_did_not_run_is_not_read", |ctx| unrun(ctx)));
     cases
+}
+
+/// Where wgpu takes commands that failed for done.
+async fn unrun(ctx: &Ctx) -> Outcome {
+    for in_place in [false, true] {
+        let device = ctx.fresh(DOWNGRADES[0]).await?;
+        device.count_what_runs(false);
+        let values = vec![1.0f32; if in_place { 1 << 21 } else { 100 }];
+        let (x, _) = device.upload(&values, values.len()).map_err(show)?;
+        let y = (&x + 1.0).map_err(show)?.read::<f32>().await.map_err(show)?;
+        count();
+        ensure!(y.iter().all(|y| *y == 2.0), "{} is not 2", y[0]);
+        device.wait().map_err(show)?;
+        device.count_what_runs(true);
+        let y = (&x + 2.0).map_err(show)?;
+        let read = if in_place { y.to_vec::<f32>() } else { y.read::<f32>().await };
+        let error = read.map(|y| y[0]).err().ok_or("commands that failed are read")?;
+        ensure!(error.is_device_lost(), "{error:?}");
+        ensure!(error.to_string().contains(" command buffers ran"), "{error}");
+        ensure!(x.read::<f32>().await.is_err() && device.wait().is_err(), "it lives on");
+    }
+    Ok(())
 }
 
 async fn story(ctx: &Ctx, seed: u64) -> Outcome {

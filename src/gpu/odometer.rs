@@ -1,0 +1,91 @@
+//! What really ran, by the device's own count.
+//!
+//! A command buffer of Metal's may fail - by a watchdog, for want of memory - and a device of
+//! DX12's may be removed, and wgpu takes both for done: whoever reads finds what lay there before.
+//! So every command buffer ends by adding one to a word on the device, and each read brings that
+//! word along.
+
+use std::sync::Mutex;
+#[cfg(feature = "testing")]
+use std::sync::atomic::AtomicBool;
+
+use crate::wgsl::library::RAN;
+
+/// Bytes of the count.
+pub(crate) const COUNT_BYTES: u64 = 4;
+
+/// Where wgpu tells nobody that commands failed.
+const UNTOLD: [wgpu::Backend; 2] = [wgpu::Backend::Metal, wgpu::Backend::Dx12];
+
+/// What was handed to the queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) index: wgpu::SubmissionIndex,
+    /// How many command buffers have run once it is done.
+    pub(super) ran: u32,
+}
+
+/// The count on the device, and what it is to be.
+#[derive(Debug)]
+pub(super) struct Odometer {
+    pipeline: wgpu::ComputePipeline,
+    group: wgpu::BindGroup,
+    word: wgpu::Buffer,
+    pub(super) submitted: Mutex<u32>,
+    /// Whether the next commands are to be left out, as where they fail.
+    #[cfg(feature = "testing")]
+    pub(super) fails: AtomicBool,
+}
+
+impl Odometer {
+    /// Where it is needed.
+    pub(super) fn of(device: &wgpu::Device, queue: &wgpu::Queue) -> Option<Self> {
+        UNTOLD.contains(&device.adapter_info().backend).then(|| Self::new(device, queue))
+    }
+
+    pub(super) fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
+        use wgpu::BufferUsages as Usage;
+        let (label, size) = (Some("wharf.ran"), COUNT_BYTES);
+        let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
+        let word = wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false };
+        let word = device.create_buffer(&word);
+        // No memory that nobody has written has this in it.
+        let first = 1u32;
+        queue.write_buffer(&word, 0, &first.to_le_bytes());
+        let source = wgpu::ShaderSource::Wgsl(RAN.text.into());
+        let module = wgpu::ShaderModuleDescriptor { label, source };
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label,
+            layout: None,
+            module: &device.create_shader_module(module),
+            entry_point: None,
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label,
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource: word.as_entire_binding() }],
+        });
+        Self {
+            pipeline,
+            group,
+            word,
+            submitted: Mutex::new(first),
+            #[cfg(feature = "testing")]
+            fails: AtomicBool::new(false),
+        }
+    }
+
+    /// Adds one, behind everything that is encoded.
+    pub(super) fn advance(&self, encoder: &mut wgpu::CommandEncoder) {
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.group, &[]);
+        pass.dispatch_workgroups(1, 1, 1);
+    }
+
+    pub(super) fn copy(&self, encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer, at: u64) {
+        encoder.copy_buffer_to_buffer(&self.word, 0, to, at, COUNT_BYTES);
+    }
+}
