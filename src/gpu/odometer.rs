@@ -3,7 +3,7 @@
 //! A command buffer of Metal's may fail - by a watchdog, for want of memory - and a device of
 //! DX12's may be removed, and wgpu takes both for done: whoever reads finds what lay there before.
 //! So every command buffer ends by adding one to a word on the device, and each read brings that
-//! word along.
+//! word along. What wgpu stages by itself has no such end.
 
 use std::sync::Mutex;
 #[cfg(feature = "testing")]
