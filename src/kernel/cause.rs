@@ -19,8 +19,9 @@ causes! {
         ("{what} {from} {shape} to {to}{}: {} of {} values would change, the first at {}",
          if stored == to { String::new() } else { format!(", stored as {stored}") },
          hit.count, shape.elements(), At(shape, hit.first))
-        help ("`cast(DType::{stored:?})` saturates and rounds instead; or keep a dtype that holds \
-               every value");
+        help ("`{}(DType::{stored:?})` {}; or keep a dtype that holds every value",
+              if stored.is_float() { "cast_saturating" } else { "cast" },
+              match stored { DType::Bool => "is whether `x != 0`", _ => "rounds and saturates" });
     /// Indices that are not below `bound`.
     Index { of: String, shape: Shape, bound: usize, hit: Hit }, Index:
         ("{of}: {} of {} indices in {shape} are outside 0..{bound}, the first at {}",

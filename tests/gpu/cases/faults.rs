@@ -101,6 +101,19 @@ async fn innocent(ctx: &Ctx) -> Outcome {
     let error = fails(&both).await?;
     ensure!(error.to_string().contains("1 of 3 values would change, the first at [1]"), "{error}");
     ensure_eq!(good.read::<u8>().await.map_err(show)?, [1, 2, 3], "the innocent");
+    // As each help says: 300 and 1e6 are beyond, and 2 is no truth.
+    let far = upload(&device, &[2.0, 300.0, 1e6], &[3])?;
+    for (to, help, becomes) in [
+        (DType::U8, "`cast(DType::U8)` rounds and saturates", [2.0, 255.0, 255.0]),
+        (DType::F16, "`cast_saturating(DType::F16)` rounds and saturates", [2.0, 300.0, 65504.0]),
+        (DType::Bool, "`cast(DType::Bool)` is whether `x != 0`", [1.0; 3]),
+    ] {
+        let error = fails(&far.cast_checked(to).map_err(show)?).await?;
+        ensure!(error.help().is_some_and(|told| told.starts_with(help)), "{to}: {error:?}");
+        let cast = if to.is_float() { far.cast_saturating(to) } else { far.cast(to) };
+        let cast = cast.and_then(|x| x.cast(DType::F32)).map_err(show)?;
+        ensure_eq!(cast.read::<f32>().await.map_err(show)?, becomes, "{to}");
+    }
     let wide = y.cast_checked(DType::F16).map_err(show)?;
     let wide = wide.cast(DType::F32).map_err(show)?.read::<f32>().await.map_err(show)?;
     ensure!(wide[1].is_nan(), "NaN is kept between floats");
