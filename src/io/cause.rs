@@ -42,6 +42,12 @@ causes! {
     Header { why: String }, File:
         ("the header means nothing: {why}")
         help ("{DAMAGED}");
+    Version { version: u32, reads: &'static str }, File:
+        ("the header is of version {version}, wharf reads {reads}")
+        help ("have a tool of that version write it again as one of these");
+    Twice { name: String }, File:
+        ("{name:?} is there twice")
+        help ("write it again, with each name once");
     Bytes { dims: Vec<u64>, dtype: String, needs: u128, has: u64 }, File:
         ("{dims:?} of {dtype} takes {needs} bytes, the header gives it {has}")
         help ("{DAMAGED}");

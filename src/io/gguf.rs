@@ -120,7 +120,7 @@ pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTenso
     text.skip(4)?;
     let version = text.u32()?;
     if !(2..=3).contains(&version) {
-        return Err(meaningless(format!("no version {version}")).into());
+        return Err(ArchiveCause::Version { version, reads: "2 and 3" }.into());
     }
     let (count, remarks) = (text.count("tensors", 24)?, text.count("remarks", 13)?);
     let mut align = 32;
@@ -132,7 +132,7 @@ pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTenso
     for _ in 0..count {
         let spec = Laid::read(&mut text)?;
         if !names.insert(spec.name.clone()) {
-            return Err(meaningless(format!("{:?} is there twice", spec.name)).into());
+            return Err(ArchiveCause::Twice { name: spec.name }.into());
         }
         specs.push(spec);
     }

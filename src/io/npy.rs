@@ -129,7 +129,9 @@ fn header(len: u64, mut read: impl FnMut(&mut [u8]) -> Result<()>) -> Result<(u6
     let (before, length) = match major {
         1 => (10, u64::from(u16::from_le_bytes([a, b]))),
         2 | 3 => (12, u64::from(u32::from_le_bytes([a, b, c, d]))),
-        other => return Err(meaningless(format!("no version {other}")).into()),
+        other => {
+            return Err(ArchiveCause::Version { version: other.into(), reads: "1 to 3" }.into());
+        }
     };
     if length > HEADER_MAX {
         let what = "a header";

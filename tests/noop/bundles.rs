@@ -341,6 +341,7 @@ fn hostile_files_of_arrays_are_refused_at_once() {
     std::fs::write(&path, zip(&[twice(), twice()])).expect("written");
     let error = Archive::open(&path).expect_err("a name twice");
     assert!(error.to_string().ends_with("\"x.npy\" is there twice"), "{error}");
+    assert!(error.help().is_some_and(|help| help.contains("each name once")), "{error:?}");
     // The same in 64 bits is no lie.
     let mut content = std::fs::read(golden("stored.npz")).expect("there");
     far(&mut content, [3, 167, 661, 828]);

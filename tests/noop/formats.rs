@@ -386,7 +386,7 @@ pub(crate) const HOSTILE: [Wrong; 27] = [
     ),
     ("cut in its values", "f4.npy", |b| b.truncate(140), "the values need 60 bytes, there are 12"),
     ("too long", "f4.npy", |b| b.push(0), "the bytes 188..189 belong to no tensor"),
-    ("of another version", "f4.npy", |b| b[6] = 9, "the header means nothing: no version 9"),
+    ("of another version", "f4.npy", |b| b[6] = 9, "the header is of version 9, wharf reads 1"),
     (
         "with a huge header",
         "f4.npy",
@@ -468,7 +468,7 @@ pub(crate) const HOSTILE: [Wrong; 27] = [
         |b| *b = nested(5),
         "the header means nothing: lists in more than 4 lists",
     ),
-    ("of another version", "blocks.gguf", |b| b[4] = 1, "the header means nothing: no version 1"),
+    ("of another version", "blocks.gguf", |b| b[4] = 1, "the header is of version 1, wharf reads"),
     (
         "of a type that nobody knows",
         "blocks.gguf",
@@ -503,7 +503,7 @@ pub(crate) const HOSTILE: [Wrong; 27] = [
         "with a name twice",
         "blocks.gguf",
         |b| replace(b, "small", "plain"),
-        "the header means nothing: \"plain\" is there twice",
+        "\"plain\" is there twice",
     ),
     (
         "cut in its header",
@@ -575,7 +575,9 @@ pub(crate) fn refused(all: &[Wrong]) {
         let said = said.split_once(": ").map_or(&*said, |(_, said)| said);
         assert!(said.starts_with(text), "{what}: {said}");
         assert_eq!(error.kind(), ErrorKind::File, "{what}: {error:?}");
-        assert!(error.help().is_some(), "{what}: {error:?}");
+        let help = error.help().unwrap_or_else(|| panic!("{what}: {error:?}"));
+        let is_whole = ["version", "twice"].iter().any(|word| text.contains(word));
+        assert!(!(is_whole && help.contains("damaged")), "{what}: {error:?}");
     }
     let _ = std::fs::remove_file(&path);
 }

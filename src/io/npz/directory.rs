@@ -196,7 +196,7 @@ pub(super) fn members(file: &Pieces) -> Result<Vec<ZipMember>> {
     for entry in entries {
         let name = entry.name.clone();
         if !names.insert(name.clone()) {
-            return Err(meaningless(format!("{name:?} is there twice")).into());
+            return Err(ArchiveCause::Twice { name }.into());
         }
         let member = entry.member(file, last, place.begin);
         let member = member.map_err(|error| error.during(format!("member {name:?}")))?;
