@@ -108,8 +108,13 @@ causes! {
         help ("the file is of a newer kind than this version of wharf, or is damaged");
     Foreign { dtype: String, count: usize, of: usize, names: String }, Rejected:
         ("{count} of {of} tensors are of dtypes that wharf does not have: {names} ({dtype})")
-        help ("leave them out (`archive.keep(|tensor| tensor.dtype().is_some())`), or convert \
-               the file");
+        help ("{}leave them out (`archive.keep(|tensor| tensor.dtype().is_some())`), or convert \
+               the file",
+              if dtype.split(", ").any(|one| one.starts_with('>')) {
+                  "numpy's `.astype('<f4')`, or the like, turns the bytes of `>`; else "
+              } else {
+                  ""
+              });
     Changed { bytes: u64, at: u64 }, File:
         ("{bytes} bytes at {at} are no longer there")
         help ("the file was changed while it was read: let whoever writes it finish");

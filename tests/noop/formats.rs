@@ -86,6 +86,8 @@ fn arrays_of_every_dtype_are_what_numpy_wrote() {
         assert_eq!(archive.tensors()[0].dtype_name(), dtype, "as numpy describes it");
         let error = archive.shipment().expect_err("wharf has none such");
         assert_eq!(error.kind(), ErrorKind::Rejected, "{error:?}");
+        let turns = error.help().is_some_and(|help| help.contains("astype('<f4')"));
+        assert_eq!(turns, dtype.starts_with('>'), "{error:?}");
     }
 }
 
