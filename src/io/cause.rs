@@ -90,6 +90,9 @@ causes! {
     Shard { file: String }, File:
         ("the index names the file {file:?}, which is no plain name")
         help ("the files of an index lie beside it: fetch it from somewhere else");
+    Missing { file: String, why: String }, File:
+        ("shard {file:?}: {why}")
+        help ("the files of an index lie beside it: fetch all that it names");
     NotInShard { file: String }, File:
         ("the index has it in {file:?}, which does not")
         help ("index and files are of different versions: fetch all of them again");

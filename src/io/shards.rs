@@ -76,8 +76,11 @@ fn shard(index: &Path, file: &str) -> Result<Vec<FileTensor>> {
         return Err(ArchiveCause::Shard { file: file.to_owned() }.into());
     }
     let path = index.with_file_name(file);
-    let tensors =
-        Pieces::open(&path).and_then(|pieces| safetensors::open(&Arc::new(pieces), Some(&path)));
+    let pieces = Pieces::open(&path).map_err(|error| {
+        let (file, why) = (file.to_owned(), error.to_string());
+        ArchiveCause::Missing { file, why }
+    })?;
+    let tensors = safetensors::open(&Arc::new(pieces), Some(&path));
     tensors.map_err(|error| error.during(format!("shard {file:?}")))
 }
 

@@ -508,6 +508,7 @@ fn several_files_are_one_set() {
         match (archive, text) {
             (Ok(archive), None) => assert_eq!(archive.tensors().len(), 1, "{index}"),
             (Err(error), Some(text)) => {
+                assert!(error.help().is_some(), "{error:?}");
                 let said = kept.last().expect("the index").wrong();
                 assert!(said.starts_with(text), "{index}: {said}, {error:?}");
             }
