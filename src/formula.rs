@@ -74,7 +74,7 @@ causes! {
         help ("operands are quads: `V` is their type and `V(0.0)` four zeros, \
                `select(no, yes, condition)` chooses; see `wharf::custom::Formula`");
     Arity { name: String, given: usize, takes: usize }, DType:
-        ("{name}: {given} operands, where it takes {takes}");
+        ("{name}: operands given: {given}, taken: {takes}");
     Takes { name: String, given: DType, takes: String }, DType:
         ("{name} does not exist for {given}")
         help ("{name} takes {takes}: cast to one of them");

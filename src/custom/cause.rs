@@ -42,7 +42,7 @@ causes! {
         ("{name}: binding {binding} is given a tensor without elements")
         help ("there is nothing to run where there is nothing to bind");
     Results { name: String, created: usize, taken: usize }, Shader:
-        ("{name}: {created} tensors are created, and {taken} taken");
+        ("{name}: tensors created: {created}, taken: {taken}");
     Uniform { name: String, takes: u32, given: usize }, Shader:
         ("{name}: the uniform is {takes} bytes, {given} are given")
         help ("`set` takes all of it, gaps included, as WGSL lays it out; nothing where there is \

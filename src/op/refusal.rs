@@ -42,7 +42,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Arity { op, given } => {
-                write!(f, "{}: {given} operands, where it takes {}", op.method(), op.arity())
+                write!(f, "{}: operands given: {given}, taken: {}", op.method(), op.arity())
             }
             Self::Condition { given } => write!(f, "choose: the condition is {given}, not bool"),
             Self::Mixed { doing, left, right } => {

@@ -140,7 +140,7 @@ fn misled(s: &Stage) -> Result<Vec<Row>> {
         (
             s.fed().create("y", [4], DType::F32).record().map(|[]: [Tensor; 0]| ()),
             Shader,
-            "k: 1 tensors are created, and 0 taken",
+            "k: tensors created: 1, taken: 0",
         ),
         (
             fed(s.device.run(&s.adding).read("x", &whole)),

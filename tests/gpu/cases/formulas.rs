@@ -151,7 +151,7 @@ async fn refused(ctx: &Ctx) -> Outcome {
     let (x, _) = device.upload(&[1.0f32, 2.0], [2]).map_err(show)?;
     let (n, _) = device.upload(&[1, 2], [2]).map_err(show)?;
     let errors = [
-        (x.apply(&f, &[]), "f: 1 operands, where it takes 2"),
+        (x.apply(&f, &[]), "f: operands given: 1, taken: 2"),
         (n.apply(&f, &[2.into()]), "f does not exist for i32"),
         (x.apply(&f, &[(&n).into()]), "f: apply: dtypes differ: f32 and i32"),
     ];
