@@ -6,7 +6,7 @@ use core::fmt;
 use crate::dtype::DType;
 use crate::error::causes;
 use crate::exec::Hit;
-use crate::shape::Shape;
+use crate::shape::{Axis, Shape};
 use crate::wgsl::scan::Spot;
 
 causes! {
@@ -23,13 +23,17 @@ causes! {
               if stored.is_float() { "cast_saturating" } else { "cast" },
               match stored { DType::Bool => "is whether `x != 0`", _ => "rounds and saturates" });
     /// Indices that are not below `bound`.
-    Index { of: String, shape: Shape, bound: usize, hit: Hit }, Index:
-        ("{of}: {} of {} indices in {shape} are outside 0..{bound}, the first at {}",
+    Index { what: &'static str, of: Option<(Shape, Axis)>, shape: Shape, bound: usize, hit: Hit },
+        Index:
+        ("{what}{}: {} of {} indices in {shape} are outside 0..{bound}, the first at {}",
+         of.map_or_else(String::new, |(of, axis)| format!(" of {of} along axis {axis}")),
          hit.count, shape.elements(), At(shape, hit.first))
-        help ("{}", match bound.checked_sub(1) {
-            Some(last) => format!("`clamp(0, {last})` keeps an index inside; one that counts from \
-                                   the end needs {bound} added first"),
-            None => "there is nothing to take an element from".into(),
+        help ("{}", match (bound.checked_sub(1), of) {
+            (Some(last), Some(_)) => format!("`clamp(0, {last})` keeps an index inside; one that \
+                                              counts from the end needs {bound} added first"),
+            (Some(last), None) => format!("`clamp(0, {last})` keeps a number inside; or ask for \
+                                           more than {bound}"),
+            (None, _) => "there is nothing to take an element from".into(),
         });
     /// Pivots that are no positive number, or none but zero, of `[matrices, pivots]`.
     Pivot { what: &'static str, of: Shape, lacks: &'static str, pivots: usize, hit: Hit }, Singular:

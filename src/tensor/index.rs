@@ -167,7 +167,9 @@ impl Tensor {
     ) -> Result<Self> {
         let same = self.device.engine.same_device(&index.device.engine);
         same.map_err(|error| error.during(what))?;
-        index.checked_index(what, Some((*self.shape(), axis)), bound)
+        // Bins are a tensor that nobody gave.
+        let of = (what != "bincount").then_some((*self.shape(), axis));
+        index.checked_index(what, of, bound)
     }
 
     /// The index as dense u32, `u32::MAX` where it is out of range, which is noted. Deferred.
@@ -184,13 +186,7 @@ impl Tensor {
         }
         let shape = *self.shape();
         index_space(shape.elements())?;
-        let explain = move |hit| {
-            let of = match of {
-                Some((of, axis)) => format!("{what} of {of} along axis {axis}"),
-                None => what.to_owned(),
-            };
-            FaultCause::Index { of, shape, bound, hit }.into()
-        };
+        let explain = move |hit| FaultCause::Index { what, of, shape, bound, hit }.into();
         let expr = Expr::checked_index(dtype, bound);
         let named = Task::of(what, expr.clone());
         let check =

@@ -428,6 +428,12 @@ async fn one_hot(ctx: &Ctx) -> Outcome {
     same("one_hot u8", index.one_hot(5, DType::U8), &want(1)).await?;
     let error = fails(&index.one_hot(3, DType::U8).map_err(show)?).await?;
     ensure!(error.to_string().starts_with("one_hot: "), "{error}");
+    let help = Some("`clamp(0, 2)` keeps a number inside; or ask for more than 3");
+    ensure_eq!(error.help().as_deref(), help, "no number counts from an end");
+    let bins = index.bincount(3).map_err(show)?;
+    let error = fails(&bins).await?;
+    ensure!(error.to_string().starts_with("bincount: "), "{error}");
+    ensure_eq!(error.help().as_deref(), help, "of bins");
     Ok(())
 }
 
