@@ -230,6 +230,19 @@ mod tests {
     }
 
     #[test]
+    fn a_body_of_another_type_is_pointed_at() {
+        for (body, place, why) in [
+            ("V(1.0) + (x > V(0.0))", 1, "`+` does not take vec4<f32> and vec4<bool>"),
+            ("  x > V(0.0)", 3, "this has another type than what the function returns"),
+            ("if x > 0.0 { return x; }\nreturn -x;", 4, "`>` does not take vec4<f32> and f32"),
+        ] {
+            let error = Formula::new("f(x)", body).unwrap_err().to_string();
+            let begin = format!("formula f at line 1, column {place}: {why}");
+            assert!(error.starts_with(&begin), "{error}");
+        }
+    }
+
+    #[test]
     fn signatures_are_names() {
         for wrong in ["", "f", "f()", "f(x, x)", "f(a, b, c, d)", "f(x) -> f32", "f(V)", "1(x)"] {
             let error = Formula::new(wrong, "x").unwrap_err();

@@ -31,7 +31,11 @@ pub(super) fn verdict(
         }
         _ => None,
     };
-    let at = error.location(text).and_then(placed).or_else(|| match error.as_inner() {
+    // Of a function the first place is all of it, where there are more.
+    let all = usize::from(matches!(error.as_inner(), ValidationError::Function { .. }));
+    let place = error.spans().nth(all).or_else(|| error.spans().next());
+    let place = place.map(|(span, _)| span.location(text));
+    let at = place.and_then(placed).or_else(|| match error.as_inner() {
         ValidationError::EntryPoint { name, .. } => declared(text, name),
         _ => None,
     });
@@ -91,6 +95,14 @@ fn told(module: &Module, function: &Function, error: &FunctionError) -> Option<S
             _ => return None,
         },
         FunctionError::InvalidIfType(_) => "a condition is a bool, and this is none".to_owned(),
+        FunctionError::InvalidReturnType { expression, expected_ty } => {
+            match (expression, expected_ty) {
+                (None, _) => "a path through this ends without the value that it returns",
+                (_, None) => "this is returned, and the function names no type: `-> f32`",
+                _ => "this has another type than what the function returns",
+            }
+            .to_owned()
+        }
         FunctionError::InvalidStoreTypes { .. } => {
             "this has another type than what is stored in it".to_owned()
         }

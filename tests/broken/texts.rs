@@ -45,6 +45,22 @@ fn no_wgsl() -> Rows {
             main("\n    y[0] = vec2(1.0);\n"),
             "k:5:5: this has another type than what is stored in it",
         ),
+        (
+            declared("fn f(a: f32) -> f32 { if a > 0.0 { return a; } }"),
+            "k:1:1: a path through this ends without the value that it returns",
+        ),
+        (
+            declared("fn f(a: u32) -> f32 { return a * 2; }"),
+            "k:1:30: this has another type than what the function returns",
+        ),
+        (
+            declared("fn f(a: u32) { return a * 2; }"),
+            "k:1:23: this is returned, and the function names no type: `-> f32`",
+        ),
+        (
+            declared("fn f(a: u32, b: f32) -> f32 { return f32(a + b); }"),
+            "k:1:42: `+` does not take u32 and f32: WGSL converts neither by itself",
+        ),
         // Where naga does not know the place, none is shown.
         (main("y[0] = f32(x[0] && true);"), "k: Incompatible operands: LogicalAnd(f32, _)"),
         (
