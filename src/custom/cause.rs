@@ -58,8 +58,9 @@ causes! {
             "spread them over two axes, or let an invocation do more: `while i < n { .. i += \
              total; }`"
         });
-    Workgroup { name: String, what: &'static str, given: u64, max: u64 }, Limit:
-        ("{name}: {given} {what}, the device takes {max}");
+    Workgroup { name: String, what: &'static str, given: u64, max: u64, less: &'static str }, Limit:
+        ("{name}: {given} {what}, the device takes {max}")
+        help ("make {less} smaller");
     Large { name: String, binding: String, given: u64, max: u64 }, Limit:
         ("{name}: binding {binding} is given {}, one binding holds {}", bytes(*given), bytes(*max))
         help ("split the tensor");

@@ -343,17 +343,21 @@ impl Check<'_> {
         // One more tells of loops that went on.
         let bindings = own.ports.len() + usize::from(own.bound.is_some());
         let Limits { group_x_max, group_y_max, group_z_max, invocations_max, .. } = caps.limits;
-        let Limits { group_storage_bytes_max, storage_buffers_max, .. } = caps.limits;
-        for (what, given, max) in [
-            ("invocations in x of a workgroup", x, group_x_max),
-            ("invocations in y of a workgroup", y, group_y_max),
-            ("invocations in z of a workgroup", z, group_z_max),
-            ("invocations of a workgroup", x * y * z, invocations_max),
-            ("bytes of workgroup memory", own.workgroup_bytes.into(), group_storage_bytes_max),
-            ("storage bindings", bindings as u64, storage_buffers_max),
+        let Limits { group_storage_bytes_max: bytes_max, storage_buffers_max, .. } = caps.limits;
+        let size = "`@workgroup_size`";
+        let memory = "what is `var<workgroup>`";
+        let arrays = "the number of `var<storage>`";
+        for (what, given, max, less) in [
+            ("invocations in x of a workgroup", x, group_x_max, size),
+            ("invocations in y of a workgroup", y, group_y_max, size),
+            ("invocations in z of a workgroup", z, group_z_max, size),
+            ("invocations of a workgroup", x * y * z, invocations_max, size),
+            ("bytes of workgroup memory", own.workgroup_bytes.into(), bytes_max, memory),
+            ("storage bindings", bindings as u64, storage_buffers_max, arrays),
         ] {
             if given > max {
-                return Err(RunCause::Workgroup { name: self.name(), what, given, max }.into());
+                let name = self.name();
+                return Err(RunCause::Workgroup { name, what, given, max, less }.into());
             }
         }
         Ok(())
