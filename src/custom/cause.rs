@@ -53,7 +53,7 @@ causes! {
     Groups { name: String, groups: [u64; 3], max: u64 }, Limit:
         ("{name}: {groups:?} workgroups, from 1 to {max} are possible on each axis")
         help ("{}", if groups.contains(&0) {
-            "an invocation at least has to run: leave the run out where there is nothing to do"
+            "what is created has elements: an invocation at least has to run"
         } else {
             "spread them over two axes, or let an invocation do more: `while i < n { .. i += \
              total; }`"

@@ -11,6 +11,7 @@ use crate::caps::{Feature, Limits};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::engine::Site;
+use crate::engine::site::asked;
 use crate::error::{Error, Result, mistake};
 use crate::fuse::What;
 use crate::kernel::Operand;
@@ -46,6 +47,13 @@ enum Offer<'a> {
     Read(Tensor),
     Create(Result<Shape>, DType),
     Update(&'a mut Tensor),
+}
+
+impl Offer<'_> {
+    /// Whether it has elements that only the run gives it.
+    fn makes(&self) -> bool {
+        matches!(self, Self::Create(Ok(shape), _) if !shape.is_empty())
+    }
 }
 
 /// What has been found right: where every binding's tensor comes from.
@@ -138,7 +146,7 @@ impl<'a> Run<'a> {
     }
 
     /// How many invocations there should be at least on each axis: rounded up to whole workgroups,
-    /// of which an axis has 65 535 on most devices.
+    /// of which an axis has 65 535 on most devices. Of none nothing runs: what is created is empty.
     pub fn threads(mut self, threads: [usize; 3]) -> Self {
         let size = self.kernel.own.workgroup;
         let groups = |axis: usize| (threads[axis] as u64).div_ceil(u64::from(size[axis].max(1)));
@@ -175,12 +183,17 @@ impl<'a> Run<'a> {
         let trips_max = device.caps().identity.loop_trips_max();
         let trips_max = trips_max.filter(|_| kernel.may_be_bounded(device));
         let own = kernel.stored(stowage(device, kernel, &offers)?, trips_max)?;
-        let check = Check { device, own: &own };
+        let is_idle = groups.is_some_and(|groups| groups.contains(&0));
+        let check = Check { device, own: &own, is_idle };
         check.kernel()?;
-        let groups = check.groups(groups)?;
+        let groups = check.groups(groups, &offers)?;
         check.uniform(&uniform)?;
         let Manning { stocks, read, mut updated, created } = check.offers(offers)?;
         last()?;
+        if is_idle {
+            let empty = |(shape, dtype): (Shape, Stored)| device.zeros(shape, *dtype);
+            return asked(|| created.into_iter().map(empty).collect());
+        }
         let lengths = check.lengths(&stocks, |stock| match stock {
             Stock::Read(i) => *read[i].shape(),
             Stock::Updated(i) => *updated[i].shape(),
@@ -309,6 +322,8 @@ fn at_once(
 struct Check<'a> {
     device: &'a Device,
     own: &'a Reflection,
+    /// Whether there are no invocations: then tensors may be empty.
+    is_idle: bool,
 }
 
 impl Check<'_> {
@@ -364,11 +379,12 @@ impl Check<'_> {
     }
 
     #[track_caller]
-    fn groups(self, groups: Option<[u64; 3]>) -> Result<[u32; 3]> {
+    fn groups(self, groups: Option<[u64; 3]>, offers: &[(String, Offer<'_>)]) -> Result<[u32; 3]> {
         let name = self.name();
         let Some(groups) = groups else { return Err(RunCause::Nowhere { name }.into()) };
         let max = self.device.caps().limits.groups_max;
-        if groups.iter().any(|count| !(1..=max).contains(count)) {
+        let least = u64::from(offers.iter().any(|(_, offer)| offer.makes()));
+        if groups.iter().any(|count| !(least..=max).contains(count)) {
             return Err(RunCause::Groups { name, groups, max }.into());
         }
         Ok(groups.map(|count| count as u32))
@@ -458,7 +474,7 @@ impl Check<'_> {
         if given != takes {
             return Err(RunCause::Element { name, binding, takes, given }.into());
         }
-        if shape.is_empty() {
+        if shape.is_empty() && !self.is_idle {
             return Err(RunCause::Empty { name, binding }.into());
         }
         let (width, elements) = (takes.width() as u64, shape.elements() as u64);

@@ -80,6 +80,34 @@ fn what_a_device_lacks_for_a_kernel_is_told_with_both_numbers() {
 }
 
 #[test]
+fn of_no_threads_nothing_runs_and_nothing_is_made() {
+    let device = device(|caps| caps);
+    let text = "@group(0) @binding(0) var<storage> x: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> y: array<f32>;
+        @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+            y[at.x] = x[at.x];
+        }";
+    let kernel = Kernel::from_wgsl("k", text).expect("it is right");
+    let x = device.zeros([0, 3], DType::F32).expect("small");
+    let run = |rows: usize, threads| {
+        let run = device.run(&kernel).read("x", &x).create("y", [rows, 3], DType::F32);
+        made(run.threads(threads))
+    };
+    for threads in [[0, 1, 1], [4, 1, 0]] {
+        let y = run(0, threads).expect("there is nothing to do");
+        assert_eq!(y.shape().dims(), [0, 3]);
+        assert!(y.to_vec::<f32>().expect("it is read").is_empty());
+        let error = run(2, threads).expect_err("nothing would write it");
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error:?}");
+        assert!(error.help().is_some_and(|help| help.starts_with("what is created")), "{error:?}");
+    }
+    assert_eq!(run(0, [4, 1, 1]).map_err(|error| error.kind()).err(), Some(ErrorKind::Shape));
+    let mut state = device.ones([4], DType::F32).expect("small");
+    let run = device.run(&kernel).read("x", &x).update("y", &mut state).threads([0, 1, 1]);
+    let []: [Tensor; 0] = run.record().expect("nothing is changed");
+}
+
+#[test]
 fn what_is_wrong_with_a_file_is_told_with_its_path() {
     let path = crate::scratch("kernel.wgsl");
     let shown = path.display().to_string();
