@@ -112,7 +112,8 @@ impl Room {
 }
 
 impl Variant {
-    /// Whether it is a kernel of the tables: a file may name anything.
+    /// Whether it is a kernel of the tables, of a scheme that is no registers: a file may name
+    /// anything.
     pub(super) fn is_known(&self) -> bool {
         let lanes = match self.scheme {
             // The table counts one lane to a subgroup.
@@ -129,10 +130,8 @@ impl Variant {
             scheme => scheme,
         };
         let alike = [Self { lanes, ..*self }, Self { scheme, ..*self }];
-        let gpus = [&GPU, &GPU_SOME, &GPU_FEW, &GPU_HALF];
-        let later = [&CPU_LATER, &CPU_LATER_GATHERING, &CPU_NEWEST_SHARING];
-        let ladders = gpus.into_iter().chain([&CPU_SHARING]).chain(later);
-        let mut known = ladders.flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE);
+        let ladders = [&GPU, &GPU_SOME, &GPU_FEW, &GPU_HALF, &CPU_SHARING];
+        let mut known = ladders.into_iter().flat_map(|ladder| ladder.rungs()).chain(COOPERATIVE);
         known.any(|rung| alike.contains(&rung.variant))
     }
 }
