@@ -195,8 +195,8 @@ const fn group(sums: [u32; 2], lanes: u32, across: u32, depth: u32, rate: f64) -
     rung(Scheme::Group { across, depth, lean: false }, sums, lanes, [rate; 2])
 }
 
-const fn lean(sums: [u32; 2], lanes: u32, across: u32, depth: u32, rate: f64) -> Rung {
-    rung(Scheme::Group { across, depth, lean: true }, sums, lanes, [rate; 2])
+const fn lean(sums: [u32; 2], lanes: u32, across: u32, rate: f64) -> Rung {
+    rung(Scheme::Group { across, depth: 16, lean: true }, sums, lanes, [rate; 2])
 }
 
 const fn vector(rows: u32, lanes: u32, across: u32, rates: [f64; 2]) -> Rung {
@@ -355,7 +355,7 @@ const GPU: Ladder = Ladder {
         group([4, 1], 64, 8, 16, 0.72), // 32 x 32
         group([4, 1], 64, 8, 8, 0.51),
         group([4, 1], 64, 16, 16, 0.30), // 16 x 64
-        lean([4, 1], 64, 32, 16, 0.26),  // 8 x 128
+        lean([4, 1], 64, 32, 0.26),      // 8 x 128
         // Rows, lanes, lanes across.
         vector(4, 64, 1, [0.18, 0.37]),
         vector(2, 64, 1, [0.06, 0.19]),
@@ -384,7 +384,7 @@ const GPU_UNMEASURED: Ladder = Ladder {
         group([4, 1], 64, 8, 16, 0.45),
         group([4, 1], 64, 8, 8, 0.42),
         group([4, 1], 64, 16, 16, 0.36),
-        lean([4, 1], 64, 32, 16, 0.20),
+        lean([4, 1], 64, 32, 0.20),
         vector(4, 64, 1, [0.010, 0.110]),
         vector(2, 64, 1, [0.006, 0.060]),
         vector(1, 64, 1, [0.003, 0.032]),
@@ -412,9 +412,9 @@ const GPU_SOME: Ladder = Ladder {
 
 const GPU_FEW: Ladder = Ladder {
     own: &[
-        lean([8, 1], 256, 16, 16, 1.0), // 128 x 64
-        lean([8, 1], 128, 16, 16, 0.9), // 64 x 64
-        lean([8, 1], 64, 8, 16, 0.75),  // 64 x 32
+        lean([8, 1], 256, 16, 1.0), // 128 x 64
+        lean([8, 1], 128, 16, 0.9), // 64 x 64
+        lean([8, 1], 64, 8, 0.75),  // 64 x 32
     ],
     ..GPU_UNMEASURED
 };
@@ -422,8 +422,8 @@ const GPU_FEW: Ladder = Ladder {
 /// A product of integers is three instructions at Intel: loads of a smaller tile weigh less.
 const GPU_HALF: Ladder = Ladder {
     own: &[
-        lean([4, 1], 256, 16, 16, 1.0), // 64 x 64
-        lean([4, 1], 128, 16, 16, 0.9), // 32 x 64
+        lean([4, 1], 256, 16, 1.0), // 64 x 64
+        lean([4, 1], 128, 16, 0.9), // 32 x 64
     ],
     ..GPU_UNMEASURED
 };
