@@ -18,6 +18,7 @@ use crate::host::HostView;
 use crate::ledger::CallSite;
 use crate::op::{Distance, Exact, Number, Tolerance, wrapped};
 use crate::plan::negotiate;
+use crate::proof::shown;
 use crate::set::Shipment;
 use crate::tensor::{Other, Tensor};
 use crate::wgsl::Target;
@@ -147,15 +148,6 @@ impl Findings {
     }
 }
 
-/// A number as Rust writes it.
-fn shown(number: &Number) -> String {
-    match number {
-        Number::Float(x) => format!("{x:?}"),
-        Number::Int(x) => x.to_string(),
-        Number::Bool(x) => x.to_string(),
-    }
-}
-
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, results, wrong, worst_ulp, arrays, .. } = self;
@@ -163,8 +155,8 @@ impl fmt::Display for Findings {
         match &self.first {
             None => write!(f, "{name}: {results} results right, {worst_ulp:.2} ulp at worst")?,
             Some(Difference { dtype, place, operands, got, exact }) => {
-                let operands: Vec<_> = operands.iter().map(shown).collect();
-                let (got, exact) = (shown(got), shown(exact));
+                let operands: Vec<_> = operands.iter().copied().map(shown).collect();
+                let (got, exact) = (shown(*got), shown(*exact));
                 write!(f, "{name}: {wrong} of {results} results wrong, the first ")?;
                 if arrays.is_empty() {
                     let operands = operands.join(", ");
