@@ -8,7 +8,6 @@
 use crate::dtype::Element;
 use crate::error::Result;
 use crate::layout::Layout;
-use crate::shape::cause::ShapeCause;
 use crate::shape::{IntoShape, Shape};
 
 mod array;
@@ -83,10 +82,7 @@ impl<'a, T: Element> HostView<'a, T> {
     }
 
     fn whole(data: &'a [T], layout: Layout) -> Result<Self> {
-        let shape = *layout.shape();
-        if shape.elements() != data.len() {
-            return Err(ShapeCause::Count { elements: data.len(), shape }.into());
-        }
+        layout.check_whole(data.len())?;
         Ok(Self { data, layout })
     }
 

@@ -128,6 +128,14 @@ impl Layout {
         Err(ShapeCause::Outside { lowest, highest, elements }.into())
     }
 
+    /// Checks that it has so many elements.
+    pub(crate) fn check_whole(&self, elements: usize) -> Result<()> {
+        if self.shape.elements() == elements {
+            return Ok(());
+        }
+        Err(ShapeCause::Count { elements, shape: self.shape }.into())
+    }
+
     /// Whether two indices share a place. Such a layout can be read but not written through.
     ///
     /// Exact for every layout that slicing, permuting, flipping and broadcasting can make. Any

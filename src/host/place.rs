@@ -68,10 +68,7 @@ impl<'a, T: Element> HostViewMut<'a, T> {
     }
 
     fn whole(data: &'a mut [T], layout: Layout) -> Result<Self> {
-        let shape = *layout.shape();
-        if shape.elements() != data.len() {
-            return Err(ShapeCause::Count { elements: data.len(), shape }.into());
-        }
+        layout.check_whole(data.len())?;
         Ok(Self { data, layout })
     }
 
