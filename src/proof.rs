@@ -210,8 +210,8 @@ impl Formed {
 
     /// The view, if it is nothing but one.
     pub(super) fn plain(&self) -> Option<&Seen> {
-        match (&*self.views, &*self.expr.nodes) {
-            ([view], [Term::Input(0)]) => Some(view),
+        match &*self.views {
+            [view] if self.expr.is_itself() => Some(view),
             _ => None,
         }
     }

@@ -162,7 +162,7 @@ impl<'a> Desk<'a> {
             return vec![self.tail.value(self.inputs, first, None)];
         }
         let given = self.claim.tail.expr.inputs[0];
-        let plain = self.claim.tail.plain_tail();
+        let plain = self.claim.tail.expr.is_itself();
         let cells = self.cells(group).unwrap_or_else(|| vec![Estimate::Open; size]);
         let stored = |cell: Estimate| {
             // What is stored before the tail is rounded, and what is not is not; nor is what is
@@ -464,13 +464,6 @@ impl<'a> Desk<'a> {
             words.extend(head.views.iter().map(|seen| format!("{} {}", seen.dtype, seen.layout)));
         }
         words.join(", ")
-    }
-}
-
-impl Formed {
-    /// Whether it leaves a core's result as it is.
-    fn plain_tail(&self) -> bool {
-        matches!(&*self.expr.nodes, [Term::Input(0)])
     }
 }
 

@@ -48,6 +48,12 @@ impl Expr {
         Self { inputs, nodes, outputs, ..Self::default() }
     }
 
+    /// Whether it is nothing but its first input.
+    #[must_use]
+    pub fn is_itself(&self) -> bool {
+        matches!(&*self.nodes, [Term::Input(0)])
+    }
+
     /// Its only input as another dtype.
     #[must_use]
     pub fn cast(from: DType, to: DType) -> Self {

@@ -12,7 +12,7 @@ use crate::kernel::elementwise::Fused;
 use crate::kernel::moves;
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::wgsl::{Expr, Term};
+use crate::wgsl::Expr;
 
 /// An expression over operands that are all views of one shape.
 #[derive(Clone, Debug)]
@@ -56,8 +56,8 @@ impl Head {
 
     /// The view, if it is just one.
     pub(crate) fn plain(&self) -> Option<&Operand> {
-        match (&*self.operands, &*self.expr.nodes) {
-            ([operand], [Term::Input(0)]) => Some(operand),
+        match &*self.operands {
+            [operand] if self.expr.is_itself() => Some(operand),
             _ => None,
         }
     }
@@ -104,7 +104,7 @@ impl Tail {
 
     /// Whether it leaves the result as it is.
     pub(crate) fn is_identity(&self) -> bool {
-        matches!(&*self.expr.nodes, [Term::Input(0)])
+        self.expr.is_itself()
     }
 
     /// The dtype of the core's result.
