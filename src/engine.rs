@@ -78,7 +78,7 @@ impl Engine {
         let state = Mutex::new(State { store, recording, faults: Faults::default() });
         let books = Arc::new(Books::new(Arc::clone(&gpu.timelines)));
         let (ring, pipelines) = (Ring::default(), Pipelines::default());
-        let offers = Needs::had_by(gpu.caps()) | Needs::CHECKS;
+        let offers = Needs::had_by(gpu.caps()).union(Needs::CHECKS);
         Self {
             number,
             gpu,

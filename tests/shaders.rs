@@ -117,7 +117,7 @@ fn every_file_is_valid_alone() {
         naga::front::wgsl::parse_str(source.text)
             .unwrap_or_else(|e| panic!("{}", e.emit_to_string_with_path(source.text, source.path)))
     };
-    let all = Needs::F16 | Needs::F64 | Needs::INT64 | Needs::SUBGROUPS | Needs::COOPERATIVE;
+    let all = Needs::ALL;
     let mut paths = Vec::new();
     for entry in kernel::CATALOG {
         let Source { path, text, .. } = entry.source;

@@ -26,7 +26,7 @@ pub struct Assembled {
 impl Assembled {
     /// A text that was not assembled: somebody else's.
     pub(super) fn own(name: &'static str, entry: &'static str, wgsl: String, needs: Needs) -> Self {
-        let (hash, lines, needs) = (hash(&wgsl), Lines::default(), needs | Needs::CHECKS);
+        let (hash, lines, needs) = (hash(&wgsl), Lines::default(), needs.union(Needs::CHECKS));
         Self { name, entry, wgsl, needs, clears: false, hash, lines }
     }
 

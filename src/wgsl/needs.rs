@@ -1,7 +1,6 @@
 //! Capabilities that a text needs.
 
 use core::fmt;
-use core::ops::BitOr;
 
 use crate::caps::{Caps, Feature};
 use crate::op::Kind;
@@ -84,14 +83,6 @@ impl Needs {
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
-    }
-}
-
-impl BitOr for Needs {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        self.union(other)
     }
 }
 
