@@ -3,21 +3,21 @@
 use wharf::ndarray::{ArrayD, Axis, IxDyn, Slice, array};
 use wharf::{Adapter, DType, Tensor};
 
-use super::probe::{Probe, first_difference, for_dtype, values};
+use super::probe::{Probe, first_difference, of_dtype, values};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases: Vec<Case> = (DType::ALL.into_iter())
         .map(|dtype| {
             case!(format!("arrays::{dtype}::of_any_strides"), |ctx| async move {
-                for_dtype!(dtype, any_strides(ctx))
+                of_dtype!(dtype, any_strides(ctx))
             })
             .needs(adapter, DOWNGRADES[0], dtype)
         })
         .collect();
     cases.extend((DType::ALL.into_iter()).map(|dtype| {
         case!(format!("arrays::{dtype}::edges_of_a_large_view"), |ctx| async move {
-            for_dtype!(dtype, edges(ctx))
+            of_dtype!(dtype, edges(ctx))
         })
         .needs(adapter, DOWNGRADES[0], dtype)
     }));

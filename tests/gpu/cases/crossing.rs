@@ -4,7 +4,7 @@
 use wharf::plan::How;
 use wharf::{Adapter, DType};
 
-use super::probe::{Probe, first_difference, for_dtype, values};
+use super::probe::{Probe, first_difference, of_dtype, values};
 use crate::ctx::{
     Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, matters, show,
 };
@@ -18,7 +18,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             for size in SIZES {
                 let name = format!("crossing::{dtype}::{size}::{}", downgrade.name);
                 cases.push(case!(name, |ctx| async move {
-                    for_dtype!(dtype, there_and_back(ctx, downgrade, size))
+                    of_dtype!(dtype, there_and_back(ctx, downgrade, size))
                 }));
             }
         }

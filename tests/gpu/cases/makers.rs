@@ -9,7 +9,7 @@ use wharf::{DType, Device, ErrorKind, Layout, Policy, Result, Shape, Tensor, hal
 
 use super::lent::own;
 use super::pair::{bits, bits_of_or_error, count, difference};
-use super::probe::{Probe, for_dtype};
+use super::probe::{Probe, of_dtype};
 use crate::ctx::{
     Case, Ctx, DOWNGRADES, Downgrade, LOWEST, Outcome, case, ensure, ensure_eq, show,
 };
@@ -166,7 +166,7 @@ async fn without_values(ctx: &Ctx) -> Outcome {
     for (name, policy) in POLICIES {
         let [there, paper] = [&there, &paper].map(|device| device.with_policy(&policy()));
         for dtype in DType::ALL {
-            let want = for_dtype!(dtype, upload(&there, &[0]));
+            let want = of_dtype!(dtype, upload(&there, &[0]));
             match (paper.blank([1], dtype), want) {
                 (Ok(made), Ok(want)) => ensure_eq!(made.dtype(), want.dtype(), "{dtype}, {name}"),
                 (Err(made), Err(want)) => {
@@ -189,7 +189,7 @@ async fn likes(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
             if device.plan().carriage(dtype).stored.is_none() {
                 continue;
             }
-            let x: Tensor = for_dtype!(dtype, upload(&device, &[1; 6])).map_err(show)?;
+            let x: Tensor = of_dtype!(dtype, upload(&device, &[1; 6])).map_err(show)?;
             let x = x.reshape([2, 3]).map_err(show)?;
             let views = [x.t(), x.flip(1), x.slice(1, 2..), x.slice(0, 1..1), x.select(0, 0)];
             for x in views.into_iter().chain([x.broadcast_to([4, 2, 3])]) {
@@ -247,7 +247,7 @@ async fn as_uploads(device: &Device) -> Outcome {
                 false => Number::Int(x as i128),
             };
             let host: Vec<u64> = values.iter().map(|x| bits(dtype, number(x))).collect();
-            let want = for_dtype!(dtype, upload(device, &host));
+            let want = of_dtype!(dtype, upload(device, &host));
             if let Err(text) = alike(make(device, dtype), want).await {
                 failures.push(format!("{maker} of {values:?} in {dtype}: {text}"));
             }

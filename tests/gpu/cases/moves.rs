@@ -7,7 +7,7 @@ use wharf::plan::How;
 use wharf::testing::{Call, Inside};
 use wharf::{Adapter, DType, Device, ErrorKind, Policy};
 
-use super::probe::{Probe, first_difference, for_dtype, values};
+use super::probe::{Probe, first_difference, of_dtype, values};
 use super::sets::held;
 use crate::ctx::{
     Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, matters, show,
@@ -28,7 +28,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
                 let case =
                     case!(
                         name,
-                        |ctx| async move { for_dtype!(dtype, there_and_back(ctx, from, to)) }
+                        |ctx| async move { of_dtype!(dtype, there_and_back(ctx, from, to)) }
                     );
                 cases.push(case.needs(adapter, from, dtype));
             }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wharf::reference::Number;
 use wharf::{DType, Device, Layout, Shape, Tensor};
 
-use super::probe::{Probe, for_dtype};
+use super::probe::{Probe, of_dtype};
 use crate::ctx::{show, stores};
 
 /// How many (op, dtype, layout, size, caps) were compared in this run.
@@ -59,7 +59,7 @@ impl Pair {
         bits: Vec<u64>,
         dims: &[usize],
     ) -> Result<Self, String> {
-        let tensor = for_dtype!(dtype, upload(device, &bits, dims))?;
+        let tensor = of_dtype!(dtype, upload(device, &bits, dims))?;
         let layout = Layout::dense(Shape::new(dims).map_err(show)?);
         Ok(Self { tensor, bits: Rc::new(bits), layout })
     }
@@ -92,7 +92,7 @@ pub(crate) async fn bits_of(tensor: &Tensor) -> Result<Vec<u64>, String> {
 
 /// `bits_of` for tests of the error itself.
 pub(crate) async fn bits_of_or_error(tensor: &Tensor) -> wharf::Result<Vec<u64>> {
-    for_dtype!(tensor.dtype(), download(tensor))
+    of_dtype!(tensor.dtype(), download(tensor))
 }
 
 /// The value of an element.

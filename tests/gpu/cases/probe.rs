@@ -3,6 +3,7 @@
 
 use wharf::{DType, Element, half};
 
+pub(crate) use crate::passport::probe::of_dtype;
 pub(crate) use crate::passport::random::Random;
 
 /// An element that tests can make from any bits.
@@ -118,27 +119,3 @@ pub(crate) fn first_difference<T: Probe>(left: &[T], right: &[T]) -> Option<Stri
         format!("index {i}: {l:?} ({:#x}) against {r:?} ({:#x})", l.to_bits(), r.to_bits())
     })
 }
-
-/// Calls a generic function with the host type of a dtype.
-macro_rules! for_dtype {
-    ($dtype:expr, $function:ident ( $($argument:expr),* )) => {
-        match $dtype {
-            wharf::DType::F32 => $function::<f32>($($argument),*).await,
-            wharf::DType::F16 => $function::<wharf::half::f16>($($argument),*).await,
-            wharf::DType::Bf16 => $function::<wharf::half::bf16>($($argument),*).await,
-            wharf::DType::F64 => $function::<f64>($($argument),*).await,
-            wharf::DType::I8 => $function::<i8>($($argument),*).await,
-            wharf::DType::U8 => $function::<u8>($($argument),*).await,
-            wharf::DType::I16 => $function::<i16>($($argument),*).await,
-            wharf::DType::U16 => $function::<u16>($($argument),*).await,
-            wharf::DType::I32 => $function::<i32>($($argument),*).await,
-            wharf::DType::U32 => $function::<u32>($($argument),*).await,
-            wharf::DType::I64 => $function::<i64>($($argument),*).await,
-            wharf::DType::U64 => $function::<u64>($($argument),*).await,
-            wharf::DType::Bool => $function::<bool>($($argument),*).await,
-            wharf::DType::F8E4M3 => $function::<wharf::dtype::f8e4m3>($($argument),*).await,
-            wharf::DType::F8E5M2 => $function::<wharf::dtype::f8e5m2>($($argument),*).await,
-        }
-    };
-}
-pub(crate) use for_dtype;

@@ -9,21 +9,21 @@ use wharf::tensor::{Attention, Conv, Insert};
 use wharf::{Adapter, DType, ErrorKind, HostViewMut, Receipt, Tensor};
 
 use super::pair::{bits_of, difference};
-use super::probe::{Probe, first_difference, for_dtype, values};
+use super::probe::{Probe, first_difference, of_dtype, values};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases: Vec<Case> = (DType::ALL.into_iter())
         .map(|dtype| {
             case!(format!("reads::{dtype}::as_every_dtype"), |ctx| async move {
-                for_dtype!(dtype, as_every(ctx))
+                of_dtype!(dtype, as_every(ctx))
             })
             .needs(adapter, DOWNGRADES[0], dtype)
         })
         .collect();
     cases.extend((DType::ALL.into_iter()).map(|dtype| {
         case!(format!("reads::{dtype}::into_any_layout"), |ctx| async move {
-            for_dtype!(dtype, any_layout(ctx))
+            of_dtype!(dtype, any_layout(ctx))
         })
         .needs(adapter, DOWNGRADES[4], dtype)
     }));
@@ -49,7 +49,7 @@ async fn as_every<T: Probe>(ctx: &Ctx) -> Outcome {
     };
     let (tensor, _) = device.upload(&data, [50, 100]).map_err(show)?;
     for to in DType::ALL {
-        let read = for_dtype!(to, read_as(&tensor));
+        let read = of_dtype!(to, read_as(&tensor));
         let direct = device.upload_as(&data, [50, 100], to);
         as_one([T::DTYPE, to], read, direct)
             .await

@@ -5,7 +5,7 @@ use core::ops::Range;
 use wharf::{Adapter, DType, Device, Layout, Target, Tensor};
 
 use super::pair::{COMPUTED, Pair, bits_of, count, difference};
-use super::probe::{Probe, Random, for_dtype, values};
+use super::probe::{Probe, Random, of_dtype, values};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, matters, show};
 
 /// Both ways of walking memory; without 64-bit integers the first is `Cpu`.
@@ -310,7 +310,7 @@ pub(crate) async fn probe_bits(dtype: DType, n: usize, seed: u64) -> Vec<u64> {
     async fn of<T: Probe>(n: usize, seed: u64) -> Vec<u64> {
         values::<T>(n, seed).into_iter().map(T::to_bits).collect()
     }
-    for_dtype!(dtype, of(n, seed))
+    of_dtype!(dtype, of(n, seed))
 }
 
 async fn check(device: &Device, dtype: DType, dims: &[usize], moves: &[Move]) -> Outcome {
