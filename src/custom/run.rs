@@ -191,7 +191,9 @@ impl<'a> Run<'a> {
         let Manning { stocks, read, mut updated, created } = check.offers(offers)?;
         last()?;
         if is_idle {
-            let empty = |(shape, dtype): (Shape, Stored)| device.zeros(shape, *dtype);
+            let read: Vec<&Tensor> = read.iter().collect();
+            let empty =
+                |(shape, dtype): (Shape, Stored)| device.zeros(shape, *dtype)?.on_behalf_of(&read);
             return asked(|| created.into_iter().map(empty).collect());
         }
         let lengths = check.lengths(&stocks, |stock| match stock {

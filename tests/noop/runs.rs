@@ -105,6 +105,13 @@ fn of_no_threads_nothing_runs_and_nothing_is_made() {
     let mut state = device.ones([4], DType::F32).expect("small");
     let run = device.run(&kernel).read("x", &x).update("y", &mut state).threads([0, 1, 1]);
     let []: [Tensor; 0] = run.record().expect("nothing is changed");
+    let [a, b] = [[1 << 27, 1], [1, 1 << 27]].map(|dims| device.zeros(dims, DType::U8));
+    let large = (a.expect("small") + b.expect("small")).expect("it is deferred");
+    let failed = large.slice(0, 0..0).expect("a view");
+    let run = device.run(&kernel).read("x", &failed.cast(DType::F32).expect("deferred"));
+    let run = run.create("y", [0], DType::F32).threads([0, 1, 1]);
+    let error = made(run).expect_err("what it is given failed");
+    assert!(error.to_string().starts_with("add u8"), "{error:?}");
 }
 
 #[test]
