@@ -124,11 +124,11 @@ impl Blockwise<'_> {
         // Copies first: the result must lie in none of their buffers.
         let panels = self.panels(values, scales)?;
         let parts = self.parts(x)?;
-        let mut avoid: Vec<u64> = reach.ids().collect();
         let sides = panels.iter().flat_map(|p| [&p.values, &p.scales]);
-        for side in sides.chain(parts.iter().map(|(_, x)| x)) {
-            avoid.extend(side.hold()?.ids());
-        }
+        let sides = sides.chain(parts.iter().map(|(_, x)| x)).map(Operand::hold);
+        // In place until all is recorded, so that none of them moves to where the result lies.
+        let sides: Vec<Held> = sides.collect::<Result<_>>()?;
+        let avoid: Vec<u64> = reach.ids().chain(sides.iter().flat_map(Held::ids)).collect();
         let (value, output) = Held::fresh(self.site, &tail.shape, tail.dtype, &avoid)?;
         for panel in &panels {
             for (rows, x) in &parts {

@@ -119,10 +119,10 @@ impl Recorder<'_> {
     /// Every panel of these passes into a new value: one pass of the result after the other.
     fn passes(&self, parcels: &[Parcel], which: Range<usize>, tail: &Tail) -> Result<Arc<Value>> {
         let reach = tail.reached()?;
-        let mut avoid: Vec<u64> = reach.ids().collect();
-        for side in parcels.iter().flat_map(|parcel| &parcel.sides) {
-            avoid.extend(side.hold()?.ids());
-        }
+        // In place until all is recorded, so that none of them moves to where the result lies.
+        let sides = parcels.iter().flat_map(|parcel| &parcel.sides).map(Operand::hold);
+        let sides: Vec<Held> = sides.collect::<Result<_>>()?;
+        let avoid: Vec<u64> = reach.ids().chain(sides.iter().flat_map(Held::ids)).collect();
         let (value, held) = Held::fresh(self.site, &tail.shape, tail.dtype, &avoid)?;
         for parcel in parcels.iter().filter(|parcel| which.contains(&parcel.panel.pass)) {
             let pass = parcel.panel.pass - which.start;

@@ -32,7 +32,9 @@ pub(super) fn reduce(passes: Passes<'_>, head: &Head, extent: Extent) -> Result<
     let layout = Layout::strided(shape, &strides, operand.layout.offset())?;
     let dtype = passes.how.result().dtype();
     let shape = Shape::new([outer, inner])?;
-    let apart: Vec<u64> = operand.hold()?.ids().collect();
+    // In place until all is recorded, so that it does not move to where the result lies.
+    let held = operand.hold()?;
+    let apart: Vec<u64> = held.ids().collect();
     let (result, output) = Held::fresh(site, &shape, dtype, &apart)?;
     let keep = Reach::identity(dtype);
     let input = operand.under(layout);
@@ -123,10 +125,9 @@ impl Parts<'_> {
         let extent = self.extent(layout)?;
         let stretches = self.stretches(layout, extent)?;
         let length = stretches.iter().map(|stretch| stretch.plan.chunks).sum();
-        let mut apart: Vec<u64> = self.output.ids().collect();
-        for Stretch { operand, .. } in &stretches {
-            apart.extend(operand.hold()?.ids());
-        }
+        let held = stretches.iter().map(|stretch| stretch.operand.hold());
+        let held: Vec<Held> = held.collect::<Result<_>>()?;
+        let apart: Vec<u64> = self.output.ids().chain(held.iter().flat_map(Held::ids)).collect();
         let all = Extent { length, ..extent };
         let states = self.passes.states(all, &apart)?.ok_or_else(misplaced)?;
         let mut slot = 0;

@@ -1,6 +1,7 @@
 //! One device and many threads. Not in a browser, where GPU objects belong to one thread.
 
 use wharf::shadow::ShadowPolicy;
+use wharf::tensor::Blocks;
 use wharf::testing::Inside;
 use wharf::{DType, ErrorKind, Target};
 
@@ -13,6 +14,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("threads::sixteen_on_one_device", |ctx| sixteen(ctx)),
         case!("threads::compaction_beside_writes", |ctx| moved_meanwhile(ctx)),
         case!("threads::compaction_beside_sums", |ctx| moved_before_written(ctx)),
+        case!("threads::compaction_beside_products", |ctx| moved_operands(ctx)),
         case!("threads::a_shadow_judges_for_every_read", |ctx| under_a_shadow(ctx)),
     ]
 }
@@ -128,6 +130,34 @@ async fn moved_before_written(ctx: &Ctx) -> Outcome {
     });
     for done in done {
         ensure!(done.map_err(show)?, "a sum is wrong");
+    }
+    Ok(())
+}
+
+/// Nor may an operand move to where the result lies, before a product of both is recorded.
+async fn moved_operands(ctx: &Ctx) -> Outcome {
+    let device = &ctx.fresh(DOWNGRADES[0]).await?;
+    let products = || -> wharf::Result<bool> {
+        let mut right = true;
+        for _ in 0..150 {
+            let x = device.full([2, 64], DType::F32, 0.5)?;
+            let (weights, _) = x.to_quantised(Blocks::Q8)?;
+            let y = x.linear(&weights, None, None)?.to_vec::<f32>()?;
+            right &= y.iter().all(|y| (y - 16.0).abs() < 0.2);
+        }
+        Ok(right)
+    };
+    let done: Vec<wharf::Result<bool>> = std::thread::scope(|scope| {
+        let products: Vec<_> = (0..3).map(|_| scope.spawn(products)).collect();
+        while !products.iter().all(|thread| thread.is_finished()) {
+            if let Err(error) = device.compact() {
+                return vec![Err(error)];
+            }
+        }
+        products.into_iter().map(|thread| thread.join().unwrap_or(Ok(false))).collect()
+    });
+    for done in done {
+        ensure!(done.map_err(show)?, "a product is wrong");
     }
     Ok(())
 }
