@@ -141,6 +141,10 @@ impl Store {
         if self.cap.is_some_and(|cap| bytes > cap) {
             return Err(Denial::Cap);
         }
+        // The cap was lowered: what is free is not handed out beyond it.
+        if self.cap.is_some_and(|cap| self.pool.reserved() > cap) {
+            self.pool.trim();
+        }
         let spread = bytes.next_multiple_of(PAD) >= SPREAD_MIN
             && self.pool.room(SPREAD_MIN) > 0
             && self.outlook(&[&[bytes], next].concat(), segment_bytes).spread;

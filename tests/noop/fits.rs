@@ -257,6 +257,20 @@ fn a_set_that_fits_goes_up_and_over() {
     }
 }
 
+/// What is free is not handed out beyond a cap that was lowered.
+#[test]
+fn what_is_free_counts_under_a_lower_cap() {
+    let device = open(&fixtures::lavapipe());
+    let zeros = || device.zeros([1 << 18], DType::F32);
+    let mut all: Vec<_> = (0..8).map(|_| zeros().expect("there is memory")).collect();
+    all.truncate(4);
+    device.set_cap(Some(device.memory().bytes_live + 1000));
+    let fits = || device.fit([1 << 18], DType::F32).expect("f32 is stored").fits;
+    assert!(!fits() && zeros().is_err_and(|error| error.is_out_of_memory()), "beyond the cap");
+    all.pop();
+    assert!(fits() && zeros().is_ok(), "in place of one that is gone");
+}
+
 /// An adapter that nobody has opened may have no storage buffers at all.
 #[test]
 fn nothing_fits_where_nothing_can_be_bound() {
