@@ -294,7 +294,7 @@ const NEEDED: [(Limit, u64); 6] = [
     (Limit::Invocations, 256),
     (Limit::GroupX, 256),
     (Limit::BindingBytes, 1 << 16),
-    (Limit::BufferBytes, 1 << 17), // what a read is staged through
+    (Limit::BufferBytes, 1 << 18), // parameters of a batch
     (Limit::UniformBytes, 1 << 12),
 ];
 

@@ -1,5 +1,6 @@
 //! What can be wrong with a dtype, or with a value on its way into another one.
 
+use super::convert::convertible;
 use crate::dtype::DType;
 use crate::error::causes;
 use crate::shape::Shape;
@@ -40,7 +41,11 @@ causes! {
         help ("carry it as u8, and compare it with 0 on the device");
     ReadAs { tensor: DType, asked: DType }, DType:
         ("tensor is {tensor}, read asks for {asked}")
-        help ("read it as {tensor}, or ask for a conversion: `read_as::<{asked}>()`");
+        help ("read it as {tensor}, or {}", if convertible(*tensor, *asked) {
+            format!("ask for a conversion: `read_as::<{asked}>()`")
+        } else {
+            format!("cast it before, `cast(DType::{asked:?})`")
+        });
 }
 
 /// What a number beyond the range of a dtype becomes.

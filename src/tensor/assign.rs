@@ -37,7 +37,8 @@ impl Tensor {
     /// ```
     ///
     /// If the call fails, this tensor has its old values still. But for want of memory values that
-    /// are not computed from the old ones take their place all the same, for when there is some.
+    /// are not computed from the old ones, which no clone or view has, take their place all the
+    /// same, for when there is some.
     ///
     /// `x += &y` and its like are deferred instead, and have nowhere to put an error: see
     /// [`Tensor`].

@@ -273,7 +273,7 @@ impl Tensor {
             // There is nothing to read but what befell it.
             let value = self.realise()?;
             let slots = value.unsettled();
-            if !slots.is_empty() {
+            if !slots.is_empty() && !engine.gpu.is_on_paper() {
                 settle(engine, drive, First { flush: true, slots: &slots }).await?;
             }
             return value.check().map(|()| Footprint::default());

@@ -260,3 +260,13 @@ fn a_product_whose_result_fits_is_not_refused_for_its_passes() {
         }
     }
 }
+
+/// There is nothing to read, and nothing was hit.
+#[test]
+fn nothing_that_was_picked_is_read() {
+    let paper = paper("apple_m2", &Policy::exact());
+    let x = paper.ones([3, 4], DType::F32).expect("small");
+    let none = paper.zeros([3, 0], DType::I32).expect("small");
+    let picked = x.gather(1, &none).expect("it is deferred");
+    assert!(picked.to_vec::<f32>().expect("there is nothing to read").is_empty());
+}

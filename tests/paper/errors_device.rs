@@ -34,6 +34,12 @@ fn counts_and_dtypes_of_reads() {
         "read it as f32, or ask for a conversion: `read_as::<f64>()`",
     );
     says(
+        tensor().to_vec::<i32>(),
+        ErrorKind::DType,
+        "tensor is f32, read asks for i32",
+        "read it as f32, or cast it before, `cast(DType::I32)`",
+    );
+    says(
         tensor().scalar::<f32>(),
         ErrorKind::Shape,
         "[3] has 3 elements, not 1",

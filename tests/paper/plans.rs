@@ -221,6 +221,10 @@ fn an_adapter_that_cannot_run_kernels_carries_nothing() {
             Caps::webgpu_baseline().with_limit(Limit::BindingBytes, 65_535),
             "binding_bytes_max is 65535, wharf needs 65536",
         ),
+        (
+            Caps::webgpu_baseline().with_limit(Limit::BufferBytes, 131_072),
+            "buffer_bytes_max is 131072, wharf needs 262144",
+        ),
     ];
     for (caps, because) in rows {
         for policy in [Policy::exact(), Policy::lossless().allow(DType::F64, DType::F32)] {
