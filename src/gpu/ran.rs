@@ -70,7 +70,9 @@ impl Gpu {
         if ran == before || !self.counts() {
             return Ok(());
         }
-        let message = format!("{ran} of {before} command buffers ran");
+        // The word began at one.
+        let [ran, all] = [ran, before].map(|count| count.saturating_sub(1));
+        let message = format!("{ran} of {all} command buffers ran");
         let _ = self.troubles.lost.set(("by the driver", message));
         self.told()
     }
