@@ -40,7 +40,7 @@ pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<St
         hlsl::Writer::new(&mut text, &options, &Default::default())
             .write(module, &info, None)
             .unwrap_or_else(|e| panic!("{} in HLSL: {e}\n{}", kernel.name, kernel.wgsl));
-        dx12(kernel, &text);
+        dx12(kernel, module, &text);
         text
     });
     let glsl = knows(&[Needs::F16, Needs::INT64, Needs::COOPERATIVE]).then(|| {
@@ -108,13 +108,20 @@ fn spirv(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleIn
 
 /// Checks that no type occurs twice: naga writes an array's constructor once for each name of its
 /// type, and DX12's compiler takes two of them for one function. With `WHARF_DXC=dxc` that compiler
-/// checks every text.
-fn dx12(kernel: &Assembled, text: &str) {
+/// checks every text that needs no more memory of a workgroup than DX12 has.
+fn dx12(kernel: &Assembled, module: &naga::Module, text: &str) {
     let mut types = HashSet::new();
     for line in text.lines().filter(|line| line.starts_with("typedef")) {
         assert!(types.insert(line), "{} has {line} twice in HLSL\n{}", kernel.name, kernel.wgsl);
     }
     let Ok(compiler) = env::var("WHARF_DXC") else { return };
+    let shared = module.global_variables.iter().map(|(_, variable)| variable);
+    let shared = shared.filter(|variable| variable.space == naga::AddressSpace::WorkGroup);
+    let bytes =
+        |variable: &naga::GlobalVariable| module.types[variable.ty].inner.size(module.to_ctx());
+    if shared.map(bytes).sum::<u32>() > 32 << 10 {
+        return;
+    }
     static SEEN: Mutex<Option<HashSet<String>>> = Mutex::new(None);
     let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
     if !seen.get_or_insert_default().insert(text.to_owned()) {
