@@ -120,7 +120,9 @@ impl Breadth {
 
     /// Its part of what was measured to be enough for a GPU of the usual breadth; never nothing.
     pub(crate) const fn share(self, measured: usize) -> usize {
-        (measured * self.cores as usize).div_ceil(MEASURED as usize)
+        // In a browser a count has 32 bits.
+        let share = (measured as u64).saturating_mul(self.cores as u64).div_ceil(MEASURED as u64);
+        if share > usize::MAX as u64 { usize::MAX } else { share as usize }
     }
 }
 
@@ -167,6 +169,7 @@ mod tests {
         assert_eq!([1 << 16, 512, 64, 1].map(|n| usual.share(n)), [1 << 16, 512, 64, 1]);
         assert_eq!([1 << 16, 512, 64, 1].map(|n| Breadth::by(6).share(n)), [3072, 24, 3, 1]);
         assert_eq!(Breadth::by(1024).share(1 << 16), 1 << 19);
+        assert_eq!(Breadth::by(1024).share(usize::MAX), u64::MAX.div_ceil(128) as usize);
     }
 
     #[test]
