@@ -3,7 +3,7 @@
 use wharf::shadow::ShadowPolicy;
 use wharf::tensor::Blocks;
 use wharf::testing::Inside;
-use wharf::{DType, ErrorKind, Target};
+use wharf::{DType, Device, ErrorKind, Target};
 
 use super::probe::{Random, first_difference, values};
 use super::shadow::{PLANTS, mutant};
@@ -108,7 +108,7 @@ async fn moved_meanwhile(ctx: &Ctx) -> Outcome {
 /// into a buffer of its operands.
 async fn moved_before_written(ctx: &Ctx) -> Outcome {
     let device = &ctx.fresh(DOWNGRADES[0]).await?;
-    let sums = |id: f32| -> wharf::Result<bool> {
+    let sums = &|id: f32| -> wharf::Result<bool> {
         let mine = device.full([2000], DType::F32, id)?;
         let mut sum = device.zeros([2000], DType::F32)?;
         for _ in 0..200 {
@@ -119,19 +119,7 @@ async fn moved_before_written(ctx: &Ctx) -> Outcome {
         }
         Ok(sum.to_vec::<f32>()?.iter().all(|&x| x == 200.0 * id))
     };
-    let done: Vec<wharf::Result<bool>> = std::thread::scope(|scope| {
-        let sums: Vec<_> = (1..4u8).map(|id| scope.spawn(move || sums(id.into()))).collect();
-        while !sums.iter().all(|thread| thread.is_finished()) {
-            if let Err(error) = device.compact() {
-                return vec![Err(error)];
-            }
-        }
-        sums.into_iter().map(|thread| thread.join().unwrap_or(Ok(false))).collect()
-    });
-    for done in done {
-        ensure!(done.map_err(show)?, "a sum is wrong");
-    }
-    Ok(())
+    beside_compaction(device, [1u8, 2, 3].map(|id| move || sums(id.into())), "a sum is wrong")
 }
 
 /// Nor may an operand move to where the result lies, before a product of both is recorded.
@@ -147,17 +135,26 @@ async fn moved_operands(ctx: &Ctx) -> Outcome {
         }
         Ok(right)
     };
+    beside_compaction(device, [products; 3], "a product is wrong")
+}
+
+/// Work on threads of its own, while this one compacts memory until all of it is done.
+fn beside_compaction(
+    device: &Device,
+    works: [impl Fn() -> wharf::Result<bool> + Send; 3],
+    wrong: &str,
+) -> Outcome {
     let done: Vec<wharf::Result<bool>> = std::thread::scope(|scope| {
-        let products: Vec<_> = (0..3).map(|_| scope.spawn(products)).collect();
-        while !products.iter().all(|thread| thread.is_finished()) {
+        let works = works.map(|work| scope.spawn(work));
+        while !works.iter().all(|thread| thread.is_finished()) {
             if let Err(error) = device.compact() {
                 return vec![Err(error)];
             }
         }
-        products.into_iter().map(|thread| thread.join().unwrap_or(Ok(false))).collect()
+        works.into_iter().map(|thread| thread.join().unwrap_or(Ok(false))).collect()
     });
     for done in done {
-        ensure!(done.map_err(show)?, "a product is wrong");
+        ensure!(done.map_err(show)?, "{wrong}");
     }
     Ok(())
 }
