@@ -32,6 +32,12 @@ fn each<T: Copy + Default, const N: usize>(
     Ok(all)
 }
 
+/// What counts come to when multiplied. On hosts of 32 bits it may be more than they count; beyond 64
+/// bits it is the largest count.
+pub(crate) fn product<const N: usize>(counts: [usize; N]) -> u64 {
+    counts.into_iter().fold(1, |all, n| all.saturating_mul(n as u64))
+}
+
 /// A stride or a place as a kernel takes it: two's complement wraps to the same address.
 pub(crate) const fn wrapped(n: isize) -> u32 {
     n as u32
@@ -60,6 +66,8 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::Internal, "{error}");
         assert_eq!(signed([7, 1 << 31]).map_err(|error| error.kind()), Err(ErrorKind::Internal));
         assert_eq!(signed([7, (1 << 31) - 1]).ok(), Some([7, i32::MAX]), "what fits");
+        assert_eq!(product([1 << 30, 12, 2]), 24 << 30, "more than 32 bits");
+        assert_eq!(product([usize::MAX, 12, usize::MAX]), u64::MAX, "more than 64 bits");
         assert_eq!(index(1 << 20).ok(), Some(1 << 20), "a count of bytes");
     }
 }

@@ -544,7 +544,8 @@ impl Device {
     }
 
     /// The wgpu device and queue underneath, for buffers and passes of your own: see
-    /// [`Tensor::lend`](crate::Tensor::lend) and [`Device::wrap_buffer`]. On
+    /// [`Tensor::lend`](crate::Tensor::lend) and [`Device::wrap_buffer`]. What you have wgpu call
+    /// back runs inside of calls of wharf's, and must make none itself. On
     /// [paper](Device::on_paper) both are wgpu's own, of no adapter.
     #[must_use]
     pub fn wgpu(&self) -> (&wgpu::Device, &wgpu::Queue) {

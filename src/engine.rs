@@ -460,7 +460,8 @@ impl Engine {
             if self.gpu.is_on_paper() {
                 // Tensors move, and have no values that are to come along.
                 let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
-                state.store.compact(&mut encoder);
+                let moves = state.store.compact(&mut encoder);
+                state.store.moved(moves, true);
                 return Ok(state.store.trim());
             }
             self.submit(&mut state)?;
@@ -474,10 +475,9 @@ impl Engine {
                 moves = state.store.compact(&mut encoder);
                 self.gpu.finish(encoder)
             });
-            if let Err(error) = copies.and_then(|copies| self.gpu.submit("compact", [copies])) {
-                state.store.undo(moves);
-                return Err(error);
-            }
+            let submitted = copies.and_then(|copies| self.gpu.submit("compact", [copies]));
+            state.store.moved(moves, submitted.is_ok());
+            submitted?;
             state.store.trim()
         };
         self.gpu.wait(None)?;

@@ -7,10 +7,10 @@
 //! because one bad dispatch drops its whole command buffer and all of them would read as zeros.
 
 use core::panic::Location;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use crate::caps::breadth::SLOWER;
-use crate::error::{Result, mistake};
+use crate::error::{Error, Result, mistake};
 use crate::gpu::cause::DeviceCause;
 use crate::gpu::odometer::Sent;
 use crate::gpu::{Gpu, Whose};
@@ -102,7 +102,8 @@ impl Ready {
 #[derive(Debug)]
 pub(crate) struct Recording {
     commands: Vec<Dispatch>,
-    outputs: Vec<Weak<Value>>,
+    /// Of what the batch writes, whoever has it now.
+    fates: Vec<Weak<OnceLock<Error>>>,
     params: Params,
     /// Timestamps that no batch uses.
     spare: Arc<Spare>,
@@ -124,9 +125,9 @@ const BATCH_EFFORT_MAX: u64 = 200_000_000_000;
 
 impl Recording {
     pub(crate) fn new(gpu: &Gpu) -> Self {
-        let (commands, outputs) = (Vec::new(), Vec::new());
+        let (commands, fates) = (Vec::new(), Vec::new());
         let (params, spare) = (Params::new(gpu), Arc::default());
-        Self { commands, outputs, params, spare, bytes: 0, effort: 0, whose: Whose::Ours }
+        Self { commands, fates, params, spare, bytes: 0, effort: 0, whose: Whose::Ours }
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -143,7 +144,8 @@ impl Recording {
         self.bytes += ticket.bytes;
         self.effort = self.effort.saturating_add(effort);
         self.whose = if whose == Whose::Theirs { whose } else { self.whose };
-        self.outputs.extend(outputs);
+        let written = outputs.iter().filter_map(Weak::upgrade);
+        self.fates.extend(written.map(|value| value.fate()));
         self.commands.push(Dispatch { pipeline, bindings, params, groups, ticket });
         Ok(())
     }
@@ -182,8 +184,9 @@ impl Recording {
             begun.submitted(gpu, spare);
         }
         if let Err(error) = &done {
-            let values = self.outputs.iter().filter_map(Weak::upgrade);
-            values.for_each(|value| value.poison(error.clone()));
+            // An earlier error stays.
+            let fates = self.fates.iter().filter_map(Weak::upgrade);
+            fates.for_each(|fate| drop(fate.set(error.clone())));
         }
         self.clear();
         done
@@ -223,7 +226,7 @@ impl Recording {
 
     fn clear(&mut self) {
         self.commands.clear();
-        self.outputs.clear();
+        self.fates.clear();
         self.params.clear();
         (self.bytes, self.effort) = (0, 0);
         self.whose = Whose::Ours;

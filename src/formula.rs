@@ -35,6 +35,12 @@ const OPERANDS_MAX: usize = 3;
 /// name that is an [operation's](crate::op), such as `exp`, is that operation, with its contract.
 /// A signature that ends in `-> bool` yields bools. One text serves all dtypes for which it is
 /// valid WGSL: [`Formula::takes`].
+///
+/// It is computed within loops of wharf's, and of all of them together llvmpipe makes 65 535 trips
+/// and leaves the rest out: what loops more than some tens of times is a [`Kernel`], whose trips
+/// are counted.
+///
+/// [`Kernel`]: crate::custom::Kernel
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formula {
     pub(crate) text: Arc<FormulaText>,

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::dtype::DType;
 use crate::engine::site::{Choosing, Site};
-use crate::error::{ErrorKind, Result, mistake};
+use crate::error::{Error, ErrorKind, Result, mistake};
 use crate::exec::Value;
 use crate::kernel::Operand;
 use crate::kernel::cores::{Core, Head, Tail};
@@ -63,7 +63,7 @@ pub(crate) struct Node {
     done: OnceLock<Result<Arc<Value>>>,
     /// Taken when it is done, which lets go of the arguments.
     todo: Mutex<Option<Todo>>,
-    /// Nodes that will read it.
+    /// Views of it that nodes will read.
     consumers: AtomicU32,
     weight: Burden,
     /// Made when there was no memory for what had to be computed first. It is taken into no other
@@ -84,7 +84,7 @@ struct Todo {
 impl Todo {
     /// Lets go of the arguments.
     fn release(&mut self) -> Vec<Arg> {
-        for node in distinct(&self.args) {
+        for node in read(&self.args) {
             node.consumers.fetch_sub(1, Ordering::Relaxed);
         }
         core::mem::take(&mut self.args)
@@ -118,6 +118,19 @@ fn distinct(args: &[Arg]) -> impl Iterator<Item = &Arc<Node>> {
     })
 }
 
+/// The nodes among the arguments, once for each view of them: what is read in two ways is computed
+/// before, and not on both.
+fn read(args: &[Arg]) -> impl Iterator<Item = &Arc<Node>> {
+    args.iter().enumerate().filter_map(|(i, arg)| match arg {
+        Arg::View(node, layout) => {
+            let same =
+                |a: &Arg| matches!(a, Arg::View(n, l) if Arc::ptr_eq(n, node) && l == layout);
+            (!args[..i].iter().any(same)).then_some(node)
+        }
+        Arg::Scalar(..) => None,
+    })
+}
+
 /// What is needed to turn nodes into kernels.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
@@ -137,6 +150,11 @@ impl Context<'_> {
         let bindings = self.site.engine.gpu.caps().limits.storage_buffers_max;
         bindings.min(BINDINGS_MAX as u64) as usize - 1
     }
+}
+
+/// Whether there may be memory when somebody asks again, or what was waited for be done.
+fn passes(error: &Error) -> bool {
+    [ErrorKind::OutOfMemory, ErrorKind::TimedOut].contains(&error.kind())
 }
 
 fn next_id() -> u64 {
@@ -189,10 +207,10 @@ impl Node {
                 });
             let Some(node) = heaviest else { break };
             // Any other error stays in the node, and is found again when the consumer is realised.
-            late = node.realise(context).is_err_and(|error| error.is_out_of_memory());
+            late = node.realise(context).is_err_and(|error| passes(&error));
             weight = weigh(&what, &args);
         }
-        for node in distinct(&args) {
+        for node in read(&args) {
             node.consumers.fetch_add(1, Ordering::Relaxed);
         }
         Arc::new(Self {
@@ -246,13 +264,14 @@ impl Node {
             lock(sketched).insert(core::ptr::from_ref(self) as usize, made.clone());
             return made;
         }
-        // There may be memory when somebody asks again, or what was waited for may be done.
-        let passes = [ErrorKind::OutOfMemory, ErrorKind::TimedOut];
-        if made.as_ref().is_err_and(|error| passes.contains(&error.kind())) {
+        if made.as_ref().is_err_and(passes) {
             return made;
         }
         let done = self.done.get_or_init(|| made).clone();
-        *todo = None;
+        // What failed keeps its arguments: an assignment that failed takes the old values back.
+        if done.is_ok() {
+            *todo = None;
+        }
         done
     }
 
@@ -289,6 +308,10 @@ impl Node {
         let on_paper = context.sketched.is_some();
         let _recording = (!on_paper)
             .then(|| timelines.during(Activity::Record, work.what.known_name(), Some(self.line)));
+        // It was deferred with all below it, because there was no memory.
+        if self.late && weigh(&work.what, &work.args).is_above(context.leaves_max()) {
+            distinct(&work.args).try_for_each(|node| node.realise(context).map(drop))?;
+        }
         let mut kernel = Fusion::of(context, self, work)?;
         if kernel.leaves() > context.leaves_max() {
             // A node on the way has been computed since it was weighed: it is read, and what it was
@@ -361,7 +384,10 @@ fn weigh(what: &What, args: &[Arg]) -> Burden {
         What::Core(core) => Some(core),
         What::Apply(_) | What::Call(_) | What::Cast(_) => None,
     };
-    let own = Load { size: what.effort(), ..Load::default() };
+    let mut own = Load { size: what.effort(), ..Load::default() };
+    for n in 0..core.map_or(0, |core| core.bindings_between()) {
+        own.leaves.insert(u64::MAX - n as u64);
+    }
     let mut total = Burden { depth: 1, is_core: core.is_some(), carrying: own, plain: own };
     for (i, arg) in args.iter().enumerate() {
         let (node, layout) = match arg {
@@ -443,10 +469,13 @@ impl Fusion {
         Ok(kernel)
     }
 
-    /// Views that it reads.
+    /// Views that it reads, and what its core reads of its own.
     fn leaves(&self) -> usize {
-        let carried = self.carried.iter().flat_map(|carried| &carried.heads);
-        self.operands.len() + carried.map(|head| head.operands.len()).sum::<usize>()
+        let carried = self.carried.as_ref().map_or(0, |Carried { core, heads, .. }| {
+            let heads = heads.iter().map(|head| head.operands.len());
+            core.bindings_between() + heads.sum::<usize>()
+        });
+        self.operands.len() + carried
     }
 
     /// Takes a node and what it is computed from into the expression; returns its place there.
@@ -526,9 +555,8 @@ impl Fusion {
         let same = |o: &Operand| Arc::ptr_eq(&o.value, &value) && o.layout == *layout;
         let index = self.operands.iter().position(same).unwrap_or_else(|| {
             self.expr.inputs.push(node.dtype);
-            // The node, this expression, and the sketch.
-            let owners = 2 + usize::from(context.sketched.is_some());
-            if ends && layout.is_all_of(&node.shape) && Arc::strong_count(&value) == owners {
+            // The node or the sketch, and this expression.
+            if ends && layout.is_all_of(&node.shape) && Arc::strong_count(&value) == 2 {
                 self.ending.push(self.operands.len());
             }
             self.operands.push(Operand { value, layout: *layout, dtype: node.dtype });

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWri
 
 use crate::caps::breadth::Breadth;
 use crate::caps::{Caps, Identity};
+use crate::clock::Stopwatch;
 use crate::error::{Error, Result, mistake};
 use crate::news::{Level, Topic};
 use crate::shared::lock;
@@ -26,6 +27,7 @@ mod glance;
 mod lock;
 mod loss;
 pub(crate) mod odometer;
+mod poll;
 mod ran;
 mod trusted;
 pub(crate) mod wait;
@@ -36,6 +38,7 @@ use cause::{DESTROYED, DeviceCause, no_memory};
 use glance::Glance;
 use lock::gl_lock;
 use odometer::{Odometer, Sent};
+use poll::{Unpolled, poll};
 pub use trusted::TrustedModules;
 use trusted::checks_kept;
 pub(crate) use wait::{Drive, MapRequest, Mapped};
@@ -412,7 +415,10 @@ impl Gpu {
             in_flight.push_back(index);
             if in_flight.len() > IN_FLIGHT_MAX { in_flight.pop_front() } else { None }
         };
-        oldest.map_or(Ok(()), |oldest| self.wait(Some(oldest)))
+        let Some(oldest) = oldest else { return Ok(()) };
+        // What was waited for in vain is in flight still.
+        let waited = self.wait(Some(oldest.clone()));
+        waited.inspect_err(|_| lock(&self.in_flight).push_front(oldest))
     }
 
     /// Notes dispatches that have just been submitted, for whoever waits for them.
@@ -426,16 +432,17 @@ impl Gpu {
         let polled = {
             let _gl = self.gl_lock();
             let is_done = || {
-                let polled = self.device.poll(wgpu::PollType::Poll);
+                let polled = poll(&self.device, wgpu::PollType::Poll);
                 polled.is_ok_and(|status| status.is_queue_empty())
             };
-            self.glance.before(is_done, || self.watchdog.wait(&self.device, submission))
+            let since = Stopwatch::start();
+            self.glance.before(is_done, || self.watchdog.wait(&self.device, submission, since))
         };
         self.alive()?;
-        match polled {
-            Err(wgpu::PollError::Timeout) => Err(self.timed_out()),
-            polled => polled.map(drop).map_err(|error| self.blame("waiting", &error)),
-        }
+        polled.map(drop).map_err(|error| match error {
+            Unpolled::Late => self.timed_out(),
+            Unpolled::Failed(message) => self.blame("waiting", &message),
+        })
     }
 
     /// What a wait that has taken too long ends with.
@@ -461,7 +468,7 @@ impl Gpu {
     pub(crate) fn tick(&self) {
         let _gl = self.gl_lock();
         // If the poll fails, the next checked call reports why.
-        let _ = self.device.poll(wgpu::PollType::Poll);
+        let _ = poll(&self.device, wgpu::PollType::Poll);
     }
 
     /// Makes the calls of one kind with these numbers, counted from now, fail.

@@ -184,15 +184,15 @@ impl Store {
         self.pool.trim()
     }
 
-    /// Moves small tensors together; the copies are recorded into `encoder`.
+    /// Records the copies that move small tensors together into `encoder`.
     pub(crate) fn compact(&mut self, encoder: &mut wgpu::CommandEncoder) -> Vec<Move> {
         self.settle();
         compact::compact(&mut self.pool, encoder)
     }
 
-    /// Takes moves back whose copies were not submitted.
-    pub(crate) fn undo(&mut self, moves: Vec<Move>) {
-        compact::undo(&mut self.pool, moves);
+    /// Has the tensors lie where their copies do, if these were submitted.
+    pub(crate) fn moved(&mut self, moves: Vec<Move>, submitted: bool) {
+        compact::settle(&mut self.pool, moves, submitted);
     }
 
     /// Whether tensors of these sizes would fit together, without allocating them.

@@ -138,7 +138,7 @@ impl Findings {
         let right = keeps(exact) || flushed.is_some_and(keeps);
         self.results += 1;
         self.wrong += u64::from(!right);
-        let distance = Distance::between(dtype, Exact::from(exact), got);
+        let distance = Distance::between(made, Exact::from(exact), got);
         let is_whole = matches!(made, DType::F32 | DType::F64);
         let distance = distance.filter(|d| is_whole && d.abs > contract.tolerance.abs);
         self.worst_ulp = self.worst_ulp.max(distance.map_or(0.0, |d| d.ulp));

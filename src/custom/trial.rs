@@ -77,7 +77,7 @@ impl Kernel {
     ///
     /// Every array that it reads is given as many elements, of one dtype; it is an array of `V` or
     /// of that dtype. `launch` gives the run all else. The oracle computes the first tensor that is
-    /// created, in f64, from the arrays in the order of their bindings; nothing else is judged.
+    /// created, in f64, from the arrays in the order of their declarations; nothing else is judged.
     ///
     /// `pollster::block_on` waits for it where nothing else does.
     ///

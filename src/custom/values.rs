@@ -117,7 +117,15 @@ impl Values {
                 Number::Float(sign * magnitude)
             }
             Class::Float => {
-                let (low, high) = (self.within.start().max(-1e6), self.within.end().min(1e6));
+                // A range without an end has a million beside the one that it has.
+                let most = match self.dtype {
+                    DType::F64 => 1e300,
+                    DType::F16 => 65504.0,
+                    _ => 3e38,
+                };
+                let (low, high) = (self.within.start().max(-most), self.within.end().min(most));
+                let low = if self.within.start().is_finite() { low } else { high.min(0.0) - 1e6 };
+                let high = if self.within.end().is_finite() { high } else { low.max(0.0) + 1e6 };
                 Number::Float(low + part * (high - low))
             }
             Class::Signed | Class::Unsigned => {

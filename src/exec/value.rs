@@ -1,6 +1,6 @@
 //! A value: the memory of a result, or the error it has instead.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use super::Fault;
 use crate::error::{Error, Result};
@@ -12,7 +12,8 @@ use crate::store::{Loan, Pinned, Storage};
 #[derive(Debug)]
 pub(crate) struct Value {
     storage: Arc<Storage>,
-    error: OnceLock<Error>,
+    /// Shared with what replaces it: work that was recorded to write here may fail after that.
+    error: Arc<OnceLock<Error>>,
     /// The fault slots of everything it was computed from, each once, the first taken first. A
     /// read brings their words.
     faults: Mutex<Vec<Arc<Fault>>>,
@@ -20,7 +21,11 @@ pub(crate) struct Value {
 
 impl Value {
     pub(crate) fn new(storage: Arc<Storage>) -> Arc<Self> {
-        Arc::new(Self { storage, error: OnceLock::new(), faults: Mutex::default() })
+        Self::of(storage, Arc::default())
+    }
+
+    fn of(storage: Arc<Storage>, error: Arc<OnceLock<Error>>) -> Arc<Self> {
+        Arc::new(Self { storage, error, faults: Mutex::default() })
     }
 
     /// Its memory, kept in place while the guard lives; or the original error.
@@ -36,7 +41,7 @@ impl Value {
 
     /// Another value in the same memory, which this one gives up.
     pub(crate) fn replaced(&self) -> Arc<Self> {
-        Self::new(Arc::clone(&self.storage))
+        Self::of(Arc::clone(&self.storage), Arc::clone(&self.error))
     }
 
     /// Its memory, for somebody else's commands; or the original error.
@@ -73,8 +78,13 @@ impl Value {
     }
 
     /// Makes every later use return this error; an earlier error stays.
-    pub(crate) fn poison(&self, error: Error) {
+    fn poison(&self, error: Error) {
         let _ = self.error.set(error);
+    }
+
+    /// Where the error of recorded work goes that writes it.
+    pub(super) fn fate(&self) -> Weak<OnceLock<Error>> {
+        Arc::downgrade(&self.error)
     }
 
     /// Makes it carry the slot of a kernel that writes it.

@@ -4,6 +4,7 @@ use core::fmt;
 use std::time::Duration;
 
 use super::cause::{DESTROYED, DeviceCause};
+use super::poll::poll;
 use super::{FILTERS, Gpu, now};
 use crate::error::Error;
 
@@ -15,7 +16,7 @@ impl Gpu {
     /// failing call may be a consequence of that loss.
     pub(super) fn notice_loss(&self) {
         let timeout = Some(self.watchdog.patience().unwrap_or(PATIENCE).min(PATIENCE));
-        let _ = self.device.poll(wgpu::PollType::Wait { submission_index: None, timeout });
+        let _ = poll(&self.device, wgpu::PollType::Wait { submission_index: None, timeout });
     }
 
     /// The loss of a device whose queue is never empty, which nothing reports: a write that nothing

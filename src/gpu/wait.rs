@@ -100,7 +100,9 @@ impl<'a> Mapped<'a> {
         Some(match outcome {
             Ok(()) => self.gpu.unstrayed(),
             Err(Failure::Mapping(error)) => Err(self.gpu.blame("mapping", &error)),
-            Err(Failure::Late) => Err(self.gpu.timed_out()),
+            Err(Failure::Late) => {
+                Err(self.gpu.told().err().unwrap_or_else(|| self.gpu.timed_out()))
+            }
         })
     }
 }
@@ -126,7 +128,8 @@ impl Future for Mapped<'_> {
         }
         match self.drive {
             #[cfg(not(target_arch = "wasm32"))]
-            Drive::Block => {
+            // Never pending: whoever blocks in here may be a future that somebody else wakes.
+            Drive::Block => loop {
                 let waited = self.gpu.wait(Some(self.submission.clone()));
                 if let Some(outcome) = self.outcome() {
                     return Poll::Ready(outcome);
@@ -134,8 +137,8 @@ impl Future for Mapped<'_> {
                 if let Err(error) = waited {
                     return Poll::Ready(Err(error));
                 }
-                cx.waker().wake_by_ref();
-            }
+                std::thread::yield_now();
+            },
             Drive::Wake => {
                 lock(&self.signal).wake(cx.waker());
                 // The outcome may have come just before the waker was stored: look again.

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use super::lock::gl_lock;
 use super::watchdog::Watchdog;
 use crate::caps::Backend;
+use crate::clock::Stopwatch;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::shared::lock;
 
@@ -19,8 +20,8 @@ pub(super) struct Waiter {
     queue: Mutex<Option<Queue>>,
 }
 
-/// What somebody waits for, and what is to be done if it does not come.
-type Wish = (wgpu::SubmissionIndex, Box<dyn FnOnce() + Send>);
+/// What somebody waits for, since when, and what is to be done if it does not come.
+type Wish = (wgpu::SubmissionIndex, Stopwatch, Box<dyn FnOnce() + Send>);
 
 /// What to wait for, and the thread, if one could be started.
 type Queue = (mpsc::Sender<Wish>, Option<JoinHandle<()>>);
@@ -69,7 +70,7 @@ impl Waiter {
             let thread = std::thread::Builder::new().name("wharf-wait".into());
             (sender, thread.spawn(work).ok())
         });
-        let wish: Wish = (submission, Box::new(late));
+        let wish: Wish = (submission, Stopwatch::start(), Box::new(late));
         if thread.is_some() {
             let _ = sender.send(wish);
             return;
@@ -81,13 +82,13 @@ impl Waiter {
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn wait(device: &wgpu::Device, backend: Backend, watchdog: &Watchdog, (submission, late): Wish) {
+fn wait(device: &wgpu::Device, backend: Backend, watchdog: &Watchdog, wish: Wish) {
+    let (submission, since, late) = wish;
     let polled = {
         let _gl = gl_lock(backend);
-        watchdog.wait(device, Some(submission))
+        watchdog.wait(device, Some(submission), since)
     };
-    // Any other failure reaches the waiting future through its callback.
-    if let Err(wgpu::PollError::Timeout) = polled {
+    if polled.is_err() {
         late();
     }
 }

@@ -6,6 +6,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::poll::{Unpolled, poll};
+use crate::clock::Stopwatch;
 use crate::news::{Level, Topic};
 use crate::shared::lock;
 use crate::timeline::Ticket;
@@ -27,6 +29,8 @@ pub(crate) struct Watchdog {
 struct Pending {
     /// How many there have been.
     count: u64,
+    /// When the last one was done.
+    done: Option<Stopwatch>,
     submissions: VecDeque<Submission>,
 }
 
@@ -85,31 +89,49 @@ impl Watchdog {
         let all = Arc::clone(&self.pending);
         drop(pending);
         queue.on_submitted_work_done(move || {
-            lock(&all).submissions.retain(|submission| submission.number > number);
+            let mut all = lock(&all);
+            all.done = Some(Stopwatch::start());
+            all.submissions.retain(|submission| submission.number > number);
         });
     }
 
-    /// Waits for a submission, or for everything, as long as something is done meanwhile.
+    /// Waits for a submission, or for everything, as long as something is done meanwhile; whoever
+    /// wants it has waited since then.
     pub(super) fn wait(
         &self,
         device: &wgpu::Device,
         submission_index: Option<wgpu::SubmissionIndex>,
-    ) -> Result<wgpu::PollStatus, wgpu::PollError> {
-        self.wait_by(|timeout| {
-            let submission_index = submission_index.clone();
-            device.poll(wgpu::PollType::Wait { submission_index, timeout })
-        })
+        since: Stopwatch,
+    ) -> Result<wgpu::PollStatus, Unpolled> {
+        self.wait_by(
+            |timeout| {
+                let submission_index = submission_index.clone();
+                poll(device, wgpu::PollType::Wait { submission_index, timeout })
+            },
+            || {
+                let done = lock(&self.pending).done.unwrap_or(since);
+                done.elapsed().min(since.elapsed())
+            },
+        )
     }
 
+    /// `waited` says how long that is. A poll may end sooner than it was told: on GL after seconds.
     fn wait_by<T>(
         &self,
-        poll: impl Fn(Option<Duration>) -> Result<T, wgpu::PollError>,
-    ) -> Result<T, wgpu::PollError> {
+        poll: impl Fn(Option<Duration>) -> Result<T, Unpolled>,
+        waited: impl Fn() -> Duration,
+    ) -> Result<T, Unpolled> {
+        let (mut begun, mut busy) = (Duration::ZERO, self.oldest());
         loop {
-            let (timeout, busy) = (self.patience(), self.oldest());
-            let polled = poll(timeout);
-            let is_late = matches!(polled, Err(wgpu::PollError::Timeout));
-            if !is_late || self.oldest() == busy {
+            let left = |patience: Duration| patience.saturating_sub(waited().saturating_sub(begun));
+            let polled = poll(self.patience().map(left));
+            if !matches!(polled, Err(Unpolled::Late)) {
+                return polled;
+            }
+            let now_busy = self.oldest();
+            if now_busy != busy {
+                (begun, busy) = (waited(), now_busy);
+            } else if self.patience().is_some_and(|patience| left(patience).is_zero()) {
                 return polled;
             }
         }
@@ -161,21 +183,36 @@ mod tests {
         watchdog.set_patience(Some(Duration::from_secs(3)));
         let submission = |number| Submission { number, dispatches: Vec::new() };
         lock(&watchdog.pending).submissions.extend((1..=4).map(submission));
-        let polls = std::cell::Cell::new(0);
+        let (polls, time) = (std::cell::Cell::new(0), std::cell::Cell::new(Duration::ZERO));
         let until = |done: u64| {
-            watchdog.wait_by(|timeout| {
-                assert_eq!(timeout, Some(Duration::from_secs(3)), "each has all of it");
+            let poll = |timeout: Option<Duration>| {
+                // Some polls take less time than they are given.
+                let whole = polls.get() % 2 == 0;
+                let took = timeout.map(|timeout| if whole { timeout } else { timeout / 3 });
+                time.set(time.get() + took.expect("there is a patience"));
                 polls.set(polls.get() + 1);
                 let submissions = &mut lock(&watchdog.pending).submissions;
                 submissions.retain(|one| one.number > polls.get().min(done));
-                if submissions.is_empty() { Ok(()) } else { Err(wgpu::PollError::Timeout) }
-            })
+                if submissions.is_empty() { Ok(()) } else { Err(Unpolled::Late) }
+            };
+            let began = time.get();
+            watchdog.wait_by(poll, || time.get() - began)
         };
-        assert!(matches!(until(2), Err(wgpu::PollError::Timeout)) && polls.get() == 3);
+        assert_eq!(until(2), Err(Unpolled::Late));
+        // All of it, a third, all of it again.
+        assert_eq!((polls.get(), time.get()), (3, Duration::from_secs(7)), "each has all of it");
         let (busy, behind) = watchdog.busy();
         let busy = busy.map(|busy| busy.to_string());
         assert_eq!((busy.as_deref(), behind), (Some("submission 3"), 1));
         assert!(until(4).is_ok() && polls.get() == 4, "{}", polls.get());
+        watchdog.set_patience(None);
+        let ends = std::cell::Cell::new(3);
+        let poll = |timeout| {
+            assert_eq!(timeout, None, "for ever");
+            ends.set(ends.get() - 1);
+            if ends.get() == 0 { Ok(()) } else { Err(Unpolled::Late) }
+        };
+        assert_eq!(watchdog.wait_by(poll, || Duration::from_secs(99)), Ok(()), "GL gives up early");
         assert!(watchdog.busy().0.is_none(), "all are done");
     }
 

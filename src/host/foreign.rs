@@ -87,7 +87,7 @@ impl<T: Element> Supply for Gapped<'_, T> {
 
     fn read(&self, first: u64, out: &mut [u8]) -> Result<()> {
         let width = T::DTYPE.width();
-        let (mut at, mut rest) = (index(first)? / width, out);
+        let (mut at, mut rest) = (index(first / width as u64)?, out);
         while !rest.is_empty() {
             let row = self.row_from(at, rest.len() / width);
             let (now, later) = rest.split_at_mut(row.len() * width);

@@ -122,8 +122,11 @@ pub(crate) fn copy<T: Element>(bytes: &[u8], out: &mut [T]) {
     };
     std::thread::scope(|scope| {
         // Without a second thread this one does it all.
-        let _ = std::thread::Builder::new().name("wharf-read".into()).spawn_scoped(scope, work);
+        let thread = std::thread::Builder::new().name("wharf-read".into());
+        let other = thread.spawn_scoped(scope, work);
         work();
+        // A scope that ends would wait for it by parking, and take what was to wake this thread.
+        let _ = other.map(|other| other.join());
     });
 }
 

@@ -49,6 +49,12 @@ pub(crate) trait Core: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Values between its passes that one of them binds beside its inputs, what the tail reads and
+    /// the result.
+    fn bindings_between(&self) -> usize {
+        0
+    }
+
     /// What computes it once more, if anything does.
     fn oracle(&self) -> Option<Oracle> {
         None

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::exec::Value;
 use crate::layout::Layout;
 use crate::shape::Shape;
+use crate::store::Pinned;
 use crate::wgsl::kept::{Details, Recipe};
 use crate::wgsl::{Assembled, Edge, Expr, Form, Target, Way};
 
@@ -51,24 +52,30 @@ impl Fused<'_> {
             let quad = |dtype| Form::of(dtype, f16_native).quad();
             quad(self.operands[i].dtype) == quad(dtype)
         };
-        let fits = |&&i: &&usize| same_quads(i) && self.can_replace(i);
-        let to = ending.iter().find(fits).map_or(Destination::New, |&own| Destination::Own(own));
+        let free = |&i: &usize| same_quads(i) && self.is_free(i);
+        let free: Vec<usize> = ending.iter().copied().filter(free).collect();
+        // In place until all is recorded, so that no other moves to where the result lies.
+        let kept = if free.is_empty() { &[] } else { self.operands };
+        let _kept: Vec<Pinned> =
+            kept.iter().map(|operand| operand.value.pin()).collect::<Result<_>>()?;
+        let own = free.into_iter().find(|&i| self.lies_apart(i));
+        let to = own.map_or(Destination::New, Destination::Own);
         let work = Work { make: &make, paces: &paces, scalars: self.scalars, fault: None };
         record(site, shape, self.operands, to, dtype, &work)
     }
 
-    /// Whether the result may overwrite an operand that nobody else will read.
-    fn can_replace(&self, index: usize) -> bool {
+    /// Whether nobody else reads an operand. Whoever reads the memory right now holds a share of
+    /// it, so that it has several owners.
+    fn is_free(&self, index: usize) -> bool {
         let operand = &self.operands[index];
-        // No other operand may lie in a buffer that is written. Whoever reads the memory right now
-        // holds a share of it, so that it has several owners.
-        operand.layout.is_dense()
-            && operand.value.is_sole_owner()
-            && self
-                .operands
-                .iter()
-                .enumerate()
-                .all(|(i, other)| i == index || !other.value.shares_buffers(&operand.value))
+        operand.layout.is_dense() && operand.value.is_sole_owner()
+    }
+
+    /// Whether no other operand lies in a buffer of this one's, which is written.
+    fn lies_apart(&self, index: usize) -> bool {
+        let own = &self.operands[index].value;
+        let others = self.operands.iter().enumerate().filter(|&(i, _)| i != index);
+        others.into_iter().all(|(_, other)| !other.value.shares_buffers(own))
     }
 }
 

@@ -42,6 +42,10 @@ impl Core for FftCore {
         "fft"
     }
 
+    fn bindings_between(&self) -> usize {
+        1 // what a spectrum is multiplied by, at lengths with large factors
+    }
+
     fn oracle(&self) -> Option<Oracle> {
         let told = vec![self.of as u32, u32::try_from(self.size).ok()?];
         Some(Oracle::Own { by: &oracle::FFT, told })

@@ -3,7 +3,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use crate::count::{index, word, words};
+use crate::count::{index, product, word, words};
 use crate::dtype::DType;
 use crate::engine::{Engine, Site};
 use crate::error::Result;
@@ -49,7 +49,7 @@ impl Operand {
     /// Says that it is copied before it is read, and why.
     pub(super) fn tell_copied(&self, site: Site<'_>, why: &str) {
         let (shape, strides) = (self.layout.shape(), self.layout.strides());
-        let bytes = shape.elements() * self.dtype.width();
+        let bytes = product([shape.elements(), self.dtype.width()]);
         site.tell(
             Topic::Copy,
             format_args!("{} {shape}", self.dtype),

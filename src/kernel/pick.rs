@@ -48,7 +48,7 @@ pub(crate) fn joined(
             continue;
         }
         let mut course = Course::of(&source.layout);
-        course.offset -= start as i64 * course.strides[axis];
+        course.offset -= (start as i64).wrapping_mul(course.strides[axis]);
         let range = start as i64..stop as i64;
         let which = Which::Places { strides: strides.clone(), range };
         let end = outer.saturating_sub(1) * dims[axis] * inner + stop * inner;

@@ -37,6 +37,10 @@ impl Core for ScanCore {
         true
     }
 
+    fn bindings_between(&self) -> usize {
+        1 // what is before each chunk
+    }
+
     fn oracle(&self) -> Option<Oracle> {
         Some(Oracle::Scanned(self.how.reduction()))
     }

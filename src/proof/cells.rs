@@ -410,15 +410,12 @@ impl<'a> Desk<'a> {
             let hidden = read(2, place(j), length)?;
             odd.iter_mut().zip(hidden).for_each(|(odd, x)| *odd |= !x.is_finite());
         }
+        let masks = if self.claim.heads.len() == 3 { Vec::new() } else { read(3, row, keys)? };
         for j in seen {
             let at = place(j);
             let key = read(1, at, d)?;
             let dot: f64 = query.iter().zip(&key).map(|(a, b)| a * b).sum();
-            let mask = match self.claim.heads.len() {
-                3 => 0.0,
-                _ => read(3, row, keys)?[j],
-            };
-            scores.push(dot * f64::from(scale) + mask);
+            scores.push(dot * f64::from(scale) + masks.get(j).copied().unwrap_or(0.0));
             values.push(read(2, at, length)?);
         }
         let values: Vec<&[f64]> = values.iter().map(|value| &**value).collect();

@@ -9,10 +9,12 @@ use super::pool::{Pool, Slab};
 use super::storage::{Owner, Piece, Storage};
 use crate::shared::lock;
 
-/// A tensor that lies elsewhere now, and stays alive until its copy is submitted.
+/// A tensor on its way to another place, kept alive meanwhile.
 #[derive(Debug)]
 pub(crate) struct Move {
     storage: Arc<Storage>,
+    pinnings: usize,
+    owner: Option<Owner>,
     slot_bytes: u64,
     from: Bay,
     to: Bay,
@@ -25,7 +27,8 @@ struct Bay {
     slot: usize,
 }
 
-/// Records the copies and moves the tensors. What it returns takes them back.
+/// Records the copies. Nothing lies elsewhere before they are [settled](settle): whoever pins a
+/// tensor until then still finds what is there.
 pub(super) fn compact(pool: &mut Pool, encoder: &mut wgpu::CommandEncoder) -> Vec<Move> {
     let mut moves = Vec::new();
     for (&slot_bytes, slabs) in &mut pool.slabs {
@@ -45,17 +48,20 @@ pub(super) fn compact(pool: &mut Pool, encoder: &mut wgpu::CommandEncoder) -> Ve
     moves
 }
 
-/// Takes moves back whose copies were not submitted. Nothing else may have happened to the pool.
-pub(super) fn undo(pool: &mut Pool, moves: Vec<Move>) {
-    for Move { storage, slot_bytes, from, to } in moves.into_iter().rev() {
+/// Lets what was copied lie in its new place, except for what somebody has pinned meanwhile; or
+/// nothing, if the copies were not submitted. Nothing else may have happened to the pool.
+pub(super) fn settle(pool: &mut Pool, moves: Vec<Move>, submitted: bool) {
+    for Move { storage, pinnings, owner, slot_bytes, from, to } in moves {
         let Some(slabs) = pool.slabs.get_mut(&slot_bytes) else { continue };
-        slabs[from.slab].free.retain(|slot| *slot != from.slot);
-        rehome(slabs, &storage, slot_bytes, (to, from), |_| true);
-        slabs[to.slab].free.push(to.slot);
+        let [old, new] = [from, to].map(|bay| slabs[bay.slab].piece(slot_bytes, bay.slot));
+        let moved = submitted && replace(&storage, pinnings, &old, new);
+        let (its, free) = if moved { (to, from) } else { (from, to) };
+        slabs[its.slab].owners[its.slot] = owner;
+        slabs[free.slab].free.push(free.slot);
     }
 }
 
-/// Moves one tensor from slab `from` to slab `to`, if one can be moved.
+/// Begins to move one tensor from slab `from` to slab `to`, if one can be moved.
 fn move_one(
     slabs: &mut [Slab],
     to: usize,
@@ -63,51 +69,31 @@ fn move_one(
     slot_bytes: u64,
     encoder: &mut wgpu::CommandEncoder,
 ) -> Option<Move> {
-    let movable =
-        |owner: &Option<Owner>| owner.as_ref()?.upgrade().filter(|storage| !storage.is_pinned());
-    let found =
-        slabs[from].owners.iter().enumerate().find_map(|(slot, o)| Some((slot, movable(o)?)));
-    let (slot, storage) = found?;
-    let taken = slabs[to].free.pop()?;
-    let (from, to) = (Bay { slab: from, slot }, Bay { slab: to, slot: taken });
-    // Somebody may have pinned it just now.
-    let may = |storage: &Storage| !storage.is_pinned();
-    let Some((old, new)) = rehome(slabs, &storage, slot_bytes, (from, to), may) else {
-        slabs[to.slab].free.push(taken);
-        return None;
+    let movable = |(slot, owner): (usize, &Option<Owner>)| {
+        let storage = owner.as_ref()?.upgrade()?;
+        let pinnings = storage.unpinned()?;
+        Some((slot, storage, pinnings))
     };
-    encoder.copy_buffer_to_buffer(&old.buffer, old.offset, &new.buffer, new.offset, slot_bytes);
-    slabs[from.slab].free.push(slot);
-    Some(Move { storage, slot_bytes, from, to })
-}
-
-/// Says of a storage and of both slots that it lies in the second now, if it still may.
-fn rehome(
-    slabs: &mut [Slab],
-    storage: &Storage,
-    slot_bytes: u64,
-    (from, to): (Bay, Bay),
-    may: impl Fn(&Storage) -> bool,
-) -> Option<(Piece, Piece)> {
+    let (slot, storage, pinnings) = slabs[from].owners.iter().enumerate().find_map(movable)?;
+    let (from, to) = (Bay { slab: from, slot }, Bay { slab: to, slot: slabs[to].free.pop()? });
     let [old, new] = [from, to].map(|bay| slabs[bay.slab].piece(slot_bytes, bay.slot));
-    let old = replace(storage, &old, new.clone(), may)?;
-    slabs[to.slab].owners[to.slot] = slabs[from.slab].owners[from.slot].take();
-    Some((old, new))
+    encoder.copy_buffer_to_buffer(&old.buffer, old.offset, &new.buffer, new.offset, slot_bytes);
+    let owner = slabs[from.slab].owners[slot].take();
+    Some(Move { storage, pinnings, owner, slot_bytes, from, to })
 }
 
-/// Puts `place` for the piece of the storage that lies where `old` does. The storage may have other
-/// pieces. Whoever pins it afterwards sees the new place, because it is asked under this lock.
-fn replace(
-    storage: &Storage,
-    old: &Piece,
-    place: Piece,
-    may: impl Fn(&Storage) -> bool,
-) -> Option<Piece> {
+/// Puts `place` for the piece of the storage that lies where `old` does, unless somebody has pinned
+/// it since, and may have written there. The storage may have other pieces. Whoever pins it
+/// afterwards sees the new place, because it is asked under this lock.
+fn replace(storage: &Storage, pinnings: usize, old: &Piece, place: Piece) -> bool {
     let mut pieces = lock(&storage.pieces);
-    if !may(storage) {
-        return None;
+    if storage.unpinned() != Some(pinnings) {
+        return false;
     }
     let here = |piece: &&mut Piece| (piece.buffer_id, piece.offset) == (old.buffer_id, old.offset);
-    let piece = pieces.iter_mut().find(here)?;
-    Some(core::mem::replace(piece, place))
+    let piece = pieces.iter_mut().find(here);
+    piece.is_some_and(|piece| {
+        *piece = place;
+        true
+    })
 }

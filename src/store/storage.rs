@@ -81,6 +81,8 @@ pub(crate) struct Storage {
     pub(crate) bytes: u64,
     pub(crate) segment_bytes: u64,
     pins: AtomicUsize,
+    /// How often it has been pinned.
+    pinnings: AtomicUsize,
     /// How often it is lent to passes of the caller's.
     loans: AtomicUsize,
     /// Whether it still has its initial pin, which the first to pin it takes over.
@@ -128,8 +130,8 @@ impl Storage {
         returns: Arc<Returns>,
     ) -> Arc<Self> {
         let (pieces, pins, new) = (Mutex::new(pieces), AtomicUsize::new(1), AtomicBool::new(true));
-        let loans = AtomicUsize::new(0);
-        Arc::new(Self { pieces, bytes, segment_bytes, pins, loans, new, returns })
+        let [pinnings, loans] = [0; 2].map(AtomicUsize::new);
+        Arc::new(Self { pieces, bytes, segment_bytes, pins, pinnings, loans, new, returns })
     }
 
     /// Where it lies now. It stays there under the device's lock and while it is pinned.
@@ -172,11 +174,14 @@ impl Storage {
         if !self.new.swap(false, Ordering::SeqCst) {
             self.pins.fetch_add(1, Ordering::SeqCst);
         }
+        self.pinnings.fetch_add(1, Ordering::SeqCst);
         Pinned(Arc::clone(self))
     }
 
-    pub(super) fn is_pinned(&self) -> bool {
-        self.pins.load(Ordering::SeqCst) > 0
+    /// How often it has been pinned, if nobody has it pinned.
+    pub(super) fn unpinned(&self) -> Option<usize> {
+        let pinnings = self.pinnings.load(Ordering::SeqCst);
+        (self.pins.load(Ordering::SeqCst) == 0).then_some(pinnings)
     }
 }
 

@@ -176,8 +176,8 @@ impl Tensor {
     /// `[.., heads, queries, e]`.
     ///
     /// Computed in f32 without a matrix of scores, by its [contract](crate::op). A query that sees
-    /// no key yields 0; a score of NaN or infinity, NaN, and so may a value that is not finite and
-    /// that it does not see. Of f32, f16 and bf16; deferred. The result lies query by query, so
+    /// no key yields 0, and a key whose score is minus infinity is not seen; a score of NaN or
+    /// infinity yields NaN, and so may a value that is not finite and that is not seen. Of f32, f16 and bf16; deferred. The result lies query by query, so
     /// that the heads of each are put together - `permute([0, 2, 1, 3])`, `reshape` - without a
     /// copy.
     ///
@@ -249,13 +249,14 @@ impl Tensor {
             device.engine.same_device(&other.device.engine)?;
         }
         let dims = self.shape().dims();
-        let scores = Shape::new([&dims[..dims.len() - 1], &[sizes.keys]].concat())?;
-        let mask = mask.map(|mask| mask.over(&scores)).transpose()?;
+        // Where nothing lies over all scores, no host has to count them.
+        let scores = || Shape::new([&dims[..dims.len() - 1], &[sizes.keys]].concat());
+        let mask = mask.map(|mask| mask.over(&scores()?)).transpose()?;
         let mask = match &how.lengths {
             Some(lengths) => Some(self.within(lengths, sizes.keys, mask)?),
             None => mask,
         };
-        let mask = mask.map(|mask| mask.spread(&scores)).transpose()?;
+        let mask = mask.map(|mask| mask.spread(&scores()?)).transpose()?;
         let scale = how.scale.unwrap_or(1.0 / (sizes.d.max(1) as f32).sqrt());
         let sight = how.sight(&sizes);
         let scores = Scores { scale, cap: how.softcap, mask, sight };
@@ -287,11 +288,11 @@ impl Tensor {
         let dims = self.shape().dims();
         let outer = &dims[..dims.len() - 1];
         let shape = Shape::new([outer, &[sizes.e]].concat())?;
-        let weights = Shape::new([outer, &[sizes.keys]].concat())?;
-        if shape.is_empty() && !weighs || weights.is_empty() {
+        let weights = || Shape::new([outer, &[sizes.keys]].concat());
+        if shape.is_empty() && !weighs || sizes.keys == 0 || outer.contains(&0) {
             let of: Vec<_> = [self, keys, values].into_iter().chain(&mask).collect();
             let zeros = |to| device.zeros(to, self.dtype())?.on_behalf_of(&of);
-            return Ok((zeros(shape)?, weighs.then(|| zeros(weights)).transpose()?));
+            return Ok((zeros(shape)?, weighs.then(|| zeros(weights()?)).transpose()?));
         }
         let segment = device.engine.segment_elements(DType::F32);
         let scored = [mask.is_some(), weighs || cap.is_some()];
@@ -300,7 +301,7 @@ impl Tensor {
                 let mask = if hidden { Some(self.in_sight(sight, &sizes, mask)?) } else { mask };
                 let by = self.weights(keys, (scale, cap), mask.as_ref())?;
                 let result = by.weighing(values)?.reshape_copied(shape)?.cast(self.dtype())?;
-                let by = || by.reshape_copied(weights)?.cast(self.dtype());
+                let by = || by.reshape_copied(weights()?)?.cast(self.dtype());
                 return Ok((result, weighs.then(by).transpose()?));
             }
             AttentionWay::Products => {
@@ -331,7 +332,10 @@ impl Tensor {
         let [batch, heads, _, d] = q.shape().array()?;
         let shared = k.shape().dims()[1];
         let q = q.contiguous()?.reshape([batch, shared, heads / shared, d])?;
-        (q.matmul(&k.t()?)? * scale)?.softmax(3)?.matmul(&v?)
+        let scores = (q.matmul(&k.t()?)? * scale)?;
+        // A row of nothing but minus infinity has no weights, as in the kernel.
+        let none = scores.eq(f32::NEG_INFINITY)?;
+        none.choose(0.0, scores.softmax(3)?)?.matmul(&v?)
     }
 
     /// What is added to the scores, with what lengths hide.

@@ -98,7 +98,7 @@ impl Tensor {
         let (engine, width) = (&self.device.engine, self.dtype.width());
         engine.gpu.present("sharing a buffer")?;
         usable(engine, buffer, wgpu::BufferUsages::COPY_DST)?;
-        let (bytes, size) = (self.shape().elements() as u64 * width as u64, buffer.size());
+        let (bytes, size) = (Engine::bytes_of(self.shape(), self.dtype())?, buffer.size());
         if !offset.is_multiple_of(WORD) || !bytes.is_multiple_of(WORD) {
             return Err(TensorCause::Words { offset, bytes }.into());
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::Tensor;
 use crate::clock::Stopwatch;
+use crate::count::product;
 use crate::device::Device;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -218,7 +219,7 @@ impl<P: FnMut(u64)> Relay<'_, P> {
         let source = UploadSource::new(ByteView::dense(from, bytes)?, *to, device.rules(how))?;
         let source = source.within(self.values as u64);
         let end = self.values + bytes.len() / from.width();
-        let range = (self.values * width) as u64..(end * width) as u64;
+        let range = product([self.values, width])..product([end, width]);
         let (gpu, count) = (&device.engine.gpu, range.end - range.start);
         let source: (&dyn Fill, u64) = (&source, range.start);
         up_part(gpu, &self.pinned, range, source, &mut self.tally, &|n| self.entry.add(n))

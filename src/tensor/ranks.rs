@@ -24,6 +24,11 @@ pub enum Insert {
     Right,
 }
 
+/// Random numbers of 32 bits.
+const TIMES: f32 = 4_294_967_296.0;
+/// How far the largest luck stays below 1.
+const LATEST: f32 = f32::EPSILON / 2.0;
+
 impl Tensor {
     /// How many elements of this, which is sorted along its last axis, lie before each value, as
     /// u32: where it would be inserted. Of one list values of any shape are looked for; of several,
@@ -270,9 +275,11 @@ impl Tensor {
             let weights = self.cast(DType::F32)?;
             if !replacement {
                 // The first of races whose speeds are the weights.
-                let luck = (1.0f32 - self.device.uniform(key, *self.shape(), DType::F32)?)?;
-                // Never 0, nor below: a luck of 1 wins, and does not turn the race around.
-                let time = luck.ln()?.neg()?.max(f32::MIN_POSITIVE)?;
+                // By all bits, because the shortest times win: a coarse one of many rare places
+                // would beat what is likely. A time is neither 0 nor infinite.
+                let bits = self.device.random_bits(key, *self.shape())?.cast(DType::F32)?;
+                let luck = (bits.mul_add(-1.0 / TIMES, -0.5 / TIMES)?).max(LATEST - 1.0)?;
+                let time = luck.log1p()?.neg()?;
                 // By roots, whose quotients neither leave the range of f32 nor come to 0.
                 return Ok((weights.sqrt()? / time.sqrt()?)?.top_k(count, axis)?.1);
             }

@@ -387,6 +387,7 @@ impl Tensor {
         let size = &size[size.len() + axis - rank..];
         if let (&[height, width], &[high, wide]) = (lengths, size)
             && width != wide
+            && height.max(high) < 1 << 30
         {
             let at =
                 [(height, high), (width, wide)].map(|(from, to)| align.sampling(from, to, cubic));

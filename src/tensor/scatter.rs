@@ -6,7 +6,7 @@ use super::Tensor;
 use super::cause::{TensorCause, computed_with};
 use super::keys::Order;
 use super::number::Scalar;
-use crate::count::word;
+use crate::count::{product, word};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::engine::Site;
@@ -265,8 +265,8 @@ impl Tensor {
         let repeats = |d: &usize| *d > axis && (view.strides()[*d] == 0 || shape.dims()[*d] == 1);
         let tail = (0..rank).rev().take_while(repeats).count();
         let columns: usize = shape.dims()[rank - tail..].iter().product();
-        let (row, all) = (columns * wide.width(), self.shape().elements() * wide.width());
-        let fits = scatter::fits(self.device.engine.segment_bytes(), row as u64, all as u64);
+        let [row, all] = [columns, self.shape().elements()].map(|n| product([n, wide.width()]));
+        let fits = scatter::fits(self.device.engine.segment_bytes(), row, all);
         if fits { rank - tail } else { rank }
     }
 

@@ -158,6 +158,42 @@ fn a_tensor_that_could_not_be_assigned_to_keeps_what_it_had() {
     }
 }
 
+/// Nor does it lose that by values that can never be.
+#[test]
+fn a_tensor_keeps_what_it_had_if_the_values_are_refused() {
+    let device = device(|caps| caps);
+    let mut x = device.full((), DType::F32, 1.0).expect("it fits");
+    let many = x.broadcast_to([1usize << 59]).and_then(|many| many.sum(0)).expect("deferred");
+    let error = x.assign(many).expect_err("nothing has so many elements");
+    assert!(!error.is_out_of_memory(), "{error:?}");
+    computed(&x).unwrap_or_else(|error| panic!("the old value: {error:?}"));
+}
+
+/// What was recorded to write memory fails after that was given to another value.
+#[test]
+fn a_failed_batch_is_told_of_memory_that_changed_hands() {
+    let device = device(|caps| caps);
+    let mut x = device.full([8], DType::F32, 1.0).expect("it fits");
+    x.compute().expect("it is recorded");
+    device.fail(Call::Submission, 0..1);
+    let lent = x.lend_mut().map(drop).expect_err("what was recorded is dropped");
+    let read = x.to_vec::<f32>().expect_err("nothing was written");
+    assert_eq!(read.kind(), lent.kind(), "{read}");
+}
+
+/// Three chains whose numbers one kernel has no room for, deferred together.
+#[test]
+fn what_was_deferred_together_for_lack_of_memory_is_computed_apart() {
+    let device = device(|caps| caps);
+    let chain = |x: Tensor| (0..84).try_fold(x, |x, i| x + i as f32).expect("deferred");
+    let [a, b, c] = [0; 3].map(|_| chain(upload(&device)));
+    device.fail(Call::Allocation, 0..u64::MAX);
+    let all = a.mul_add(&b, &c).expect("deferred");
+    assert!(computed(&all).is_err_and(|error| error.is_out_of_memory()), "there is no memory");
+    device.fail(Call::Allocation, 0..0);
+    computed(&all).unwrap_or_else(|error| panic!("there is memory: {error:?}"));
+}
+
 /// A kernel that stores its result in one piece is never given several smaller ones.
 #[test]
 fn what_has_to_lie_in_one_piece_waits_for_it() {

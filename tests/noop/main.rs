@@ -16,6 +16,7 @@ mod bundles;
 mod chosen;
 #[cfg(test)]
 mod doors;
+mod extents;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]

@@ -270,3 +270,14 @@ fn nothing_that_was_picked_is_read() {
     let picked = x.gather(1, &none).expect("it is deferred");
     assert!(picked.to_vec::<f32>().expect("there is nothing to read").is_empty());
 }
+
+#[test]
+fn what_two_views_read_is_computed_once() {
+    let device = paper("lavapipe", &Policy::exact());
+    let x = device.blank([64, 64], DType::F32).expect("paper is patient");
+    let product = x.matmul(&x).expect("it is recorded");
+    let sum = product.t().and_then(|turned| &product + turned).expect("it is recorded");
+    let told = sum.explain();
+    let products = told.kernels.iter().filter(|kernel| kernel.name.contains("matmul"));
+    assert_eq!(products.map(|kernel| kernel.dispatches.len()).sum::<usize>(), 1, "{told}");
+}

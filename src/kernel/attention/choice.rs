@@ -15,6 +15,7 @@ use super::text::staged::{ROWS, Staged};
 use super::text::{Block, Mask, Unit};
 use crate::caps::Caps;
 use crate::caps::breadth::Breadth;
+use crate::count::product;
 use crate::error::Result;
 use crate::kernel::choice::size::distinct;
 use crate::layout::Layout;
@@ -33,7 +34,7 @@ mod tests;
 
 /// From so many multiplications on, more queries to a lane than two, and all values of a block at
 /// once, save more than their compiling costs.
-const WORK_LARGE: usize = 200_000_000;
+const WORK_LARGE: u64 = 200_000_000;
 /// The most quads of queries and sums that a lane keeps, and the most queries.
 const KEPT: [usize; 2] = [128, 4];
 /// Where lanes share loads; but for compilers that know `fma`: there six queries are no faster than
@@ -88,7 +89,8 @@ pub(super) fn tile(
     let fused = caps.identity.fuses();
     let listed = caps.identity.is_later_llvmpipe() && !fused;
     let block = lanes.unwrap_or(4) as usize;
-    let work = dims(0)[..3].iter().product::<usize>() * dims(1)[2] * 4 * (keys + values);
+    let all = dims(0)[..3].iter().product();
+    let work = product([all, dims(1)[2], 4 * (keys + values)]);
     let is_large = shared && work >= WORK_LARGE;
     let unroll = if shared { [1, if is_large { block } else { 2 }] } else { [1, 1] };
     let inner: usize = unroll.iter().filter(|&&n| n < block).map(|n| block / n).sum();

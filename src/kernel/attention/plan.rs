@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use super::text::Block;
 use super::text::staged::{ROWS, Staged};
+use crate::count::product;
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::reference::Sight;
@@ -156,19 +157,21 @@ impl Halves {
         segment: usize,
     ) -> Result<Option<Self>> {
         let [batch, heads, queries] = [0, 1, 2].map(|axis| views[0].shape().dims()[axis]);
-        let length = match (views[2].shape().dims()[3], Crowd::of(views).keys.div_ceil(CHUNK_LEAST))
-        {
-            (length, states) if staged && states > 1 => (length + 4) * states,
-            (length, _) => length,
+        let length = views[2].shape().dims()[3];
+        let each = match Crowd::of(views).keys.div_ceil(CHUNK_LEAST) {
+            states if staged && states > 1 => [length + 4, states],
+            _ => [length, 1],
         };
-        let result = Layout::dense(Shape::new([batch, heads, queries, length])?);
         let dims = [batch, heads, queries];
+        let result = product(dims).saturating_mul(product(each));
+        let own = |view: &Option<&Layout>| view.map_or(result, |view| view.own() as u64);
         // A broadcast axis takes no memory, so a cut along it makes nothing smaller.
-        let cuts = |view: &Layout, axis: usize| {
-            dims[axis] > 1 && view.shape().dims()[axis] > 1 && view.strides()[axis] != 0
+        let cuts = |view: Option<&Layout>, axis: usize| {
+            let walked = |view: &Layout| view.shape().dims()[axis] > 1 && view.strides()[axis] != 0;
+            dims[axis] > 1 && view.is_none_or(walked)
         };
-        let large = views.iter().chain([&result]).max_by_key(|view| view.own());
-        let large = large.filter(|view| view.own() > segment);
+        let large = views.iter().map(Some).chain([None]).max_by_key(own);
+        let large = large.filter(|view| own(view) > segment as u64);
         let Some(axis) = large.and_then(|view| (0..3).find(|&axis| cuts(view, axis))) else {
             return Ok(None);
         };

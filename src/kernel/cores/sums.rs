@@ -5,7 +5,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use super::ends::Tail;
-use super::reach::ELEMENTS_MAX;
+use super::reach::{COUNTED, ELEMENTS_MAX};
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
@@ -57,6 +57,7 @@ impl Sums {
         let Self { passes, rows, columns, dtype } = self;
         let pitch = columns.next_multiple_of(4);
         let mut terms = Vec::with_capacity(passes);
+        COUNTED.check(rows as u128 * pitch as u128)?;
         let most = (ELEMENTS_MAX / (rows * pitch)).max(1);
         for first in (0..passes).step_by(most) {
             let count = most.min(passes - first);

@@ -68,7 +68,9 @@ pub(super) fn windows(
     operands: &[(usize, usize)],
 ) -> impl Iterator<Item = Range<usize>> {
     let window = move |at: usize| {
-        let ends = operands.iter().map(|(first, segment)| at + segment - (first + at) % segment);
+        let ends = operands
+            .iter()
+            .map(|(first, segment)| at.saturating_add(segment - (first + at) % segment));
         (at < elements).then(|| at..ends.fold(elements, usize::min))
     };
     iter::successors(window(0), move |last| window(last.end))

@@ -14,6 +14,7 @@
 use super::plan::view;
 use super::text::tile::{Along, Packed};
 use crate::caps::Feature;
+use crate::count::product;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernel::choice::processor::Processor;
@@ -270,9 +271,11 @@ impl Ladder {
         let down = self.counts_pages && variant.rows == 1 && !near_k;
         let along_columns = !near_k || variant.copied().is_some();
         let again = along_columns && size.m > variant.rows as usize;
-        let panels = if again { (size.k * variant.tile()[1]).div_ceil(self.panel_max) } else { 1 };
+        let panel = product([size.k, variant.tile()[1]]);
+        let panels = if again { panel.div_ceil(self.panel_max as u64) } else { 1 };
         // Sums of the passes take no more memory than both sides.
-        let panels = panels.min(size.k / size.m.max(1) + size.k / size.n.max(1));
+        let most = size.k / size.m.max(1) + size.k / size.n.max(1);
+        let panels = usize::try_from(panels).map_or(most, |panels| panels.min(most));
         let wanted = if down { self.passes_max } else { missing.max(panels) };
         let passes = wanted.min(size.k / self.pass_k_min).clamp(1, self.passes_max);
         if !self.is_gpu {

@@ -11,6 +11,7 @@ use super::plan::panels::{self, Lie, Panel};
 use super::plan::view;
 use super::plan::windows::Window;
 use super::text::tile::Along;
+use crate::count::product;
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
@@ -40,7 +41,8 @@ impl Recorder<'_> {
     pub(super) fn record(&self, operands: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
         let lies = [lie(&operands[0])?, lie(&operands[1])?];
         let whole = lies.iter().all(|lie| lie.whole);
-        let fits = |of: &Decision| of.size.batch * of.size.m * of.pitch() <= ELEMENTS_MAX;
+        let fits =
+            |of: &Decision| product([of.size.batch, of.size.m, of.pitch()]) <= ELEMENTS_MAX as u64;
         if let Some(decision) = self.decision.at_once()?.filter(|of| whole && fits(of)) {
             let at_once = Recorder { decision: &decision, ..*self };
             let sides = [0, 1].map(|i| operands[i].under(decision.sides[i]));

@@ -79,6 +79,11 @@ impl Assignment<'_> {
         if self.rows(site, &source, from, ready)? {
             return Ok(());
         }
+        // Rows of a value that is too long for quads may be whole ones in each segment.
+        let part = Held::new(self.value, self.place()?, from.dtype)?;
+        if !part.is_in_one_segment() && self.shape.elements() as u64 > RAGGED_PART.available {
+            return self.halves(site, from, ready);
+        }
         self.quads(site, &source, &whole, from, ready)
     }
 
@@ -86,7 +91,7 @@ impl Assignment<'_> {
     fn halves(&self, site: Site<'_>, from: &Operand, ready: &mut Vec<Ready>) -> Result<()> {
         let dims = from.layout.shape().dims();
         let axis = (0..dims.len()).max_by_key(|&axis| dims[axis]).unwrap_or(0);
-        let middle = dims[axis] / 2;
+        let middle = if dims[axis] < 8 { dims[axis] / 2 } else { dims[axis] / 8 * 4 };
         for half in [0..middle, middle..dims[axis]] {
             let mut ranges = self.ranges.to_vec();
             let begin = ranges[axis].start;
@@ -146,7 +151,8 @@ impl Assignment<'_> {
         let index = from.layout.span().start / source.segment;
         let mut view = source.view_from(index);
         for (range, stride) in self.ranges.iter().zip(&view.strides) {
-            view.offset = view.offset.wrapping_sub(wrapped_i64(range.start as i64 * stride));
+            view.offset =
+                view.offset.wrapping_sub(wrapped_i64((range.start as i64).wrapping_mul(*stride)));
         }
         let shape = self.shape.dims().iter().map(|&dim| word(dim)).collect::<Result<_>>()?;
         let space = Space { shape, views: vec![view], ways: vec![Way::Any] };

@@ -111,7 +111,9 @@ impl Passes<'_> {
         let first = if stores_elements { goal.first } else { goal.first / 4 };
         let wording = &ReducePass { how: self.how, pass, subgroups };
         let groups = fold(word(plan.groups)?);
-        let launch = Launch::of(plan.kernel, wording, plan.job(index, first)?, groups);
+        // Others may lie further along than a kernel counts.
+        let place = if self.how.index { index } else { 0 };
+        let launch = Launch::of(plan.kernel, wording, plan.job(place, first)?, groups);
         launch.record(self.site, &[reach], goal.tail, &goal.sink)
     }
 }

@@ -4,7 +4,7 @@
 use super::choice::{LANES_MAX, RowsChoice, RowsSize};
 use super::text::{self, NormJob, RowsKind, SoftmaxJob};
 use crate::caps::breadth::Breadth;
-use crate::count::word;
+use crate::count::{product, word};
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -99,7 +99,7 @@ pub(crate) fn takes(
     let length = view.shape().dims()[axis];
     let rows = if batch_invariant { 1 } else { view.shape().elements() / length };
     let is_scattered = view.strides()[axis].unsigned_abs() != 1 && rows * length >= SCATTERED;
-    let bytes = view.shape().elements() as u64 * size_of::<f32>() as u64;
+    let bytes = product([view.shape().elements(), size_of::<f32>()]);
     if is_scattered || bytes > segment_bytes {
         return false;
     }

@@ -3,6 +3,7 @@
 
 use super::choice::{SortChoice, SortSize};
 use super::text::RANKED_MAX;
+use crate::count::product;
 use crate::kernel::choice::size::distinct;
 use crate::shape::Shape;
 use crate::wgsl::Target;
@@ -102,8 +103,8 @@ impl SortRounds {
     }
 
     /// What a row costs, in items that are moved: a counter costs as much as two.
-    fn effort(&self) -> usize {
-        self.count as usize * self.chunks * (self.each + (2 << self.bits))
+    fn effort(&self) -> u64 {
+        product([self.count as usize, self.chunks, self.each + (2 << self.bits)])
     }
 }
 

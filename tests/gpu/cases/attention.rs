@@ -8,6 +8,7 @@ use wharf::{Adapter, DType, Device, Target, Tensor};
 
 use super::pair::{Pair, bits, bits_of, count, value};
 use super::probe::Random;
+use super::views::TARGETS;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Downgrade, Outcome, case, ensure, ensure_eq, show};
 
 /// Batches, heads, shared heads, queries, keys, and the lengths of keys and values.
@@ -114,6 +115,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("attention::a_row_of_the_next_head", |ctx| next_head(ctx)));
     cases.push(case!("attention::of_infinite_values", |ctx| infinite(ctx)));
     cases.push(case!("attention::far_scores", |ctx| far_scores(ctx)));
+    cases.push(case!("attention::unseen_scores", |ctx| unseen_scores(ctx)));
     cases.push(case!("attention::weights_beyond", |ctx| weights_beyond(ctx)));
     cases.push(case!("attention::of_length_0", |ctx| of_length_0(ctx)));
     cases.push(case!("attention::of_views", |ctx| views(ctx)));
@@ -139,6 +141,22 @@ async fn infinite(ctx: &Ctx) -> Outcome {
         for row in got.chunks(4) {
             let kept = row[1..].iter().all(|x| (x - 1.0).abs() < 1e-5);
             ensure!(row[0] == f32::INFINITY && kept, "{keys} keys: {row:?}");
+        }
+    }
+    Ok(())
+}
+
+/// Keys whose scores are minus infinity are not seen, whether of one query or of several.
+async fn unseen_scores(ctx: &Ctx) -> Outcome {
+    let native = ctx.native().await?;
+    for device in TARGETS.map(|target| native.with_target(target)) {
+        let (keys, _) = device.upload(&[-1e30f32, -1e30], [1, 2, 1]).map_err(show)?;
+        let (values, _) = device.upload(&[1.0f32, 2.0], [1, 2, 1]).map_err(show)?;
+        for queries in [1, 2, 9] {
+            let asked = device.full([1, queries, 1], DType::F32, 1e30).map_err(show)?;
+            let got = asked.attention(&keys, &values, &Attention::new()).map_err(show)?;
+            let got = got.read::<f32>().await.map_err(show)?;
+            ensure_eq!(got, vec![0.0; queries], "{queries} queries for {:?}", device.target());
         }
     }
     Ok(())

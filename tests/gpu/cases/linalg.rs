@@ -274,7 +274,16 @@ async fn hard(ctx: &Ctx) -> Outcome {
         let x = if i == j { 3.0 } else { 1.0 / (i + j) as f64 };
         f64::from((x * 2f64.powi(-(i as i32 + j as i32))) as f32)
     });
-    one(&device, &graded, true).await
+    one(&device, &graded, true).await?;
+    // Pivots whose reciprocals are subnormal.
+    let (a, _) = device.upload(&[2e38f32, 0.0, 1e38, 1e38], [2, 2]).map_err(show)?;
+    let Lu { factors, .. } = a.lu().map_err(show)?;
+    let got = factors.read::<f32>().await.map_err(show)?;
+    ensure_eq!(got, [2e38, 0.0, 0.5, 1e38], "factors of large numbers");
+    let (b, _) = device.upload(&[1e38f32, 1e38], [2, 1]).map_err(show)?;
+    let x = a.solve_triangular(&b, &Triangle::lower()).map_err(show)?;
+    ensure_eq!(x.read::<f32>().await.map_err(show)?, [0.5, 0.5], "by large pivots");
+    Ok(())
 }
 
 async fn empty(ctx: &Ctx) -> Outcome {

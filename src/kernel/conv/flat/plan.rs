@@ -1,7 +1,7 @@
 //! Which convolutions are flat, how their input is padded for it, and how the work is shared.
 
 use super::text::{FlatJob, FlatTile, LANES_EACH, QUADS};
-use crate::count::{word, words};
+use crate::count::{product, word, words};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernel::choice::processor::Processor;
@@ -61,7 +61,7 @@ impl Flat {
         let strips = rows.next_multiple_of(strip(rows));
         let weights = all_of(&[taps.groups, strips, weight.elements() / all]);
         let fits = all_of(&[images, channels, plane]).max(weights) <= segment;
-        let summed = tiles.next_multiple_of(LANES_EACH) * 4 * QUADS * strips;
+        let summed = product([tiles.next_multiple_of(LANES_EACH), 4 * QUADS, strips]);
         let part = (lines * pixels * rows) as f64 / summed as f64;
         let pays = part * (PRODUCT + COPY / rows as f64) > 1.0;
         let trips = all_of(&[channels / taps.groups, down + 2]);

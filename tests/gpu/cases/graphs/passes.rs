@@ -217,6 +217,12 @@ async fn warm(ctx: &Ctx) -> Outcome {
     ensure_eq!(device.prewarm([&y, &x]).map_err(show)?, 0, "kernels that are new the second time");
     y.read::<f32>().await.map_err(show)?;
     ensure_eq!(device.pipelines(), before + made, "pipelines after it was computed");
+    // A result in place of what ends there has a kernel of its own.
+    let last = Tensor::concat(&[&x, &x], 0).and_then(|both| both + 1.0f32).map_err(show)?;
+    let made = device.prewarm([&last]).map_err(show)?;
+    let before = device.pipelines();
+    last.read::<f32>().await.map_err(show)?;
+    ensure_eq!(device.pipelines(), before, "pipelines after {made} were made for it");
     count();
     Ok(())
 }

@@ -251,6 +251,12 @@ async fn drawn(ctx: &Ctx) -> Outcome {
     let drawn = weights.multinomial(key, 1, false).map_err(show)?;
     let drawn = drawn.read::<u32>().await.map_err(show)?;
     ensure_eq!(drawn, [lucky as u32], "the only weight");
+    // Nor does it make a rare place likely.
+    let mut rare = [1e-9f32; 2048];
+    rare[0] = 1.0;
+    let (weights, _) = device.upload(&rare, 2048).map_err(show)?;
+    let drawn = weights.multinomial(key, 1, false).map_err(show)?;
+    ensure_eq!(drawn.read::<u32>().await.map_err(show)?, [0], "the likely place");
     // Near both ends of what f32 has one of two is drawn as often as the other, and 0 never.
     for (row, least, most) in [([1.5e38f32; 2], 1888, 2208), ([0.0, 2e-38], 4096, 4096)] {
         let (weights, _) = device.upload(&row, 2).map_err(show)?;

@@ -1,0 +1,78 @@
+//! Sizes that no count of 32 or 64 bits must lose: on paper, where they take no memory.
+
+use wharf::caps::fixtures;
+use wharf::{DType, Device, Error, ErrorKind, Policy, Result, Tensor, wgpu};
+
+use crate::device;
+
+fn paper() -> Device {
+    Device::on_paper(&fixtures::lavapipe(), &Policy::exact()).expect("it is on paper")
+}
+
+fn refused(made: Result<Tensor>) -> Error {
+    made.and_then(|tensor| tensor.compute()).expect_err("nothing has so many elements")
+}
+
+/// One element, seen as often as that.
+fn ones(device: &Device, times: usize) -> Tensor {
+    let one = device.ones([1], DType::F32).expect("it fits");
+    one.broadcast_to([times]).expect("a view takes no memory")
+}
+
+#[test]
+fn reductions_of_more_than_32_bits_count() {
+    let device = paper();
+    device.set_cap(None);
+    let x = device.blank([6_000_000_000], DType::F32).expect("paper is patient");
+    for total in [x.sum(..), x.mean(..), x.amax(..)] {
+        total.and_then(|total| total.compute()).expect("it is reduced part by part");
+    }
+}
+
+/// Rows of whole quads that no segment holds: as many at once as one has.
+#[test]
+fn parts_of_what_has_more_than_31_bits_of_elements_are_written() {
+    let device = paper();
+    device.set_cap(None);
+    let x = device.blank([3, 1_000_000_000], DType::F32).expect("paper is patient");
+    x.cumsum(1).and_then(|sums| sums.compute()).expect("slab by slab");
+}
+
+#[test]
+fn products_of_sizes_that_leave_64_bits_are_refused() {
+    let device = paper();
+    let many = ones(&device, 1 << 62);
+    let sum = refused(many.sum(..));
+    assert_eq!(sum.kind(), ErrorKind::Limit, "{sum}");
+    refused(many.softmax(0));
+    let rows = many.unsqueeze(1).and_then(|x| x.unsqueeze(2)).expect("a view");
+    let product = refused(rows.matmul(&rows));
+    assert_eq!(product.kind(), ErrorKind::Limit, "{product}");
+    let shared = crate::device(|caps| caps);
+    let (gpu, _) = shared.wgpu();
+    let buffer = gpu.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 256,
+        usage: wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let copied = ones(&shared, 1 << 62).copy_to_buffer(&buffer, 0).expect_err("256 bytes");
+    assert_eq!(copied.kind(), ErrorKind::Limit, "{copied}");
+}
+
+/// Scans and transforms bind what lies between their passes, too.
+#[test]
+fn as_much_is_fused_as_an_adapter_binds_beside_what_passes_leave() {
+    let device = device(|caps| caps);
+    let lists = |n: usize, length: usize| -> Vec<Tensor> {
+        (0..n).map(|_| device.upload(&vec![1.0f32; length], [length]).expect("it fits").0).collect()
+    };
+    let before = lists(7, 20_000).into_iter().reduce(|a, b| (a + b).expect("a sum"));
+    let scanned = before.expect("seven").cumsum(0);
+    scanned.and_then(|x| x.compute()).expect("seven are added, then scanned");
+    let spectrum = device.upload(&[1.0f32; 88], [4, 11, 2]).expect("it fits").0;
+    let after = (0..6).try_fold(spectrum.ifft(1, None).expect("a spectrum"), |sum, _| {
+        sum + device.upload(&[1.0f32; 88], [4, 11, 2])?.0
+    });
+    after.and_then(|x| x.compute()).expect("a transform, and six are added");
+}
