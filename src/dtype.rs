@@ -245,7 +245,15 @@ mod sealed {
 
 /// A host type whose values are elements of a tensor. Sealed: one type per [`DType`].
 pub trait Element:
-    sealed::Sealed + bytemuck::NoUninit + Default + PartialEq + fmt::Debug + Send + Sync + 'static
+    sealed::Sealed
+    + bytemuck::NoUninit
+    + bytemuck::Zeroable
+    + Default
+    + PartialEq
+    + fmt::Debug
+    + Send
+    + Sync
+    + 'static
 {
     /// The dtype this type maps to, and the only one.
     const DTYPE: DType;

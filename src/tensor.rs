@@ -256,9 +256,14 @@ impl Tensor {
         drive: Drive,
         site: CallSite,
     ) -> Result<Vec<T>> {
-        self.check_read::<T>(self.shape().elements())?;
-        let mut out = room::<T>(self.shape().elements())?;
-        self.read_to(drive, site, &mut out).await?;
+        let elements = self.shape().elements();
+        self.check_read::<T>(elements)?;
+        let mut out = Vec::new();
+        let copy = |first: usize, chunk: &[u8]| {
+            copy(chunk, &mut room(&mut out, elements)?[first..][..chunk.len() / T::DTYPE.width()]);
+            Ok(())
+        };
+        self.pull(drive, site, copy).await?;
         Ok(out)
     }
 
@@ -357,11 +362,12 @@ impl fmt::Debug for Tensor {
     }
 }
 
-/// Host memory for what is read.
-fn room<T: Element>(elements: usize) -> Result<Vec<T>> {
-    let mut out = Vec::new();
-    let none = |_| TensorCause::HostMemory { elements, dtype: T::DTYPE };
-    out.try_reserve_exact(elements).map_err(none)?;
-    out.resize(elements, T::default());
+/// Host memory for what is read, taken once the first of it is there: a read that is refused takes
+/// none. The system has it zeroed, so that nothing is written twice.
+fn room<T: Element>(out: &mut Vec<T>, elements: usize) -> Result<&mut [T]> {
+    if out.is_empty() {
+        let none = |()| TensorCause::HostMemory { elements, dtype: T::DTYPE };
+        *out = bytemuck::allocation::try_zeroed_vec(elements).map_err(none)?;
+    }
     Ok(out)
 }

@@ -98,9 +98,10 @@ impl Tensor {
         // Where not so much can be counted, there is no memory for it either.
         let bytes = Engine::bytes_of(self.shape(), self.dtype())?;
         let bytes = bytes.try_into().unwrap_or(usize::MAX);
-        let mut out = super::room::<u8>(bytes)?;
+        let mut out = Vec::new();
         let copy = |first: usize, chunk: &[u8]| {
-            out[first * width..first * width + chunk.len()].copy_from_slice(chunk);
+            let out = super::room(&mut out, bytes)?;
+            out[first * width..][..chunk.len()].copy_from_slice(chunk);
             Ok(())
         };
         self.pull(drive, site, copy).await?;
@@ -161,15 +162,16 @@ impl Tensor {
         let (from, to) = (self.dtype(), T::DTYPE);
         let how = self.how_to(to)?;
         let rules = self.device.rules(how);
-        let mut out = super::room::<T>(self.shape().elements())?;
+        let elements = self.shape().elements();
+        let mut out = Vec::new();
         let mut tally = Tally::default();
         let convert = |first: usize, chunk: &[u8]| {
             let source = UploadSource::new(ByteView::dense(from, chunk)?, to, rules)?;
-            let values = chunk.len() / from.width();
-            convert_to(&source.within(first as u64), &mut out[first..first + values], &mut tally)
+            let out = &mut super::room(&mut out, elements)?[first..][..chunk.len() / from.width()];
+            convert_to(&source.within(first as u64), out, &mut tally)
         };
         let footprint = self.pull(drive, site, convert).await?;
-        let elements = out.len() as u64;
+        let elements = elements as u64;
         let receipt = Receipt {
             from,
             to,

@@ -125,6 +125,22 @@ fn what_needs_a_driver_says_so() {
     assert_eq!(error.kind(), ErrorKind::Mismatch, "{error}");
 }
 
+/// No host memory is asked for before anything is there to be put in it.
+#[test]
+fn what_is_refused_takes_no_host_memory() {
+    let device = paper("apple_m2", &Policy::exact());
+    // More than a process can address.
+    let x = device.blank([1 << 24, 1 << 24], DType::F32).expect("without values");
+    let reads = || {
+        let kinds =
+            [x.to_vec::<f32>().map(drop), x.to_vec_as::<f64>().map(drop), x.to_bytes().map(drop)];
+        kinds.map(|read| read.expect_err("nobody is there").kind())
+    };
+    assert_eq!(reads(), [ErrorKind::OnPaper; 3]);
+    let _guard = device.guard(Crossings::Deny);
+    assert_eq!(reads(), [ErrorKind::Denied; 3]);
+}
+
 /// What a device does for itself goes on: a program meets its first error where it reads.
 #[test]
 fn a_program_runs_up_to_its_first_read() {
