@@ -206,7 +206,8 @@ impl Engine {
         type GiveBack = fn(&Engine) -> Result<u64>;
         let ways: [(GiveBack, &str); 2] =
             [(Self::trim, "unused memory"), (Self::compact, "small tensors moved together")];
-        for (give_back, what) in ways {
+        let vain = lock(&self.state).store.is_beyond_cap(bytes);
+        for (give_back, what) in ways.into_iter().filter(|_| !vain) {
             let freed = match give_back(self) {
                 Ok(freed) => freed,
                 // What was recorded found no memory. There may be some by now.

@@ -117,6 +117,11 @@ impl Store {
         self.cap = cap;
     }
 
+    /// Whether no memory that is given back makes room for so much.
+    pub(crate) fn is_beyond_cap(&self, bytes: u64) -> bool {
+        self.cap.is_some_and(|cap| bytes > cap)
+    }
+
     /// Takes back the pieces of storages dropped since the last call.
     fn settle(&mut self) {
         let returned = core::mem::take(&mut *lock(&self.returns.0));
@@ -138,7 +143,7 @@ impl Store {
         avoid: Option<&[u64]>,
     ) -> Result<Arc<Storage>, Denial> {
         self.settle();
-        if self.cap.is_some_and(|cap| bytes > cap) {
+        if self.is_beyond_cap(bytes) {
             return Err(Denial::Cap);
         }
         // The cap was lowered: what is free is not handed out beyond it.
@@ -148,12 +153,12 @@ impl Store {
         let spread = bytes.next_multiple_of(PAD) >= SPREAD_MIN
             && self.pool.room(SPREAD_MIN) > 0
             && self.outlook(&[&[bytes], next].concat(), segment_bytes).spread;
-        let mut pieces = Vec::new();
+        let (mut pieces, newest) = (Vec::new(), self.pool.newest());
         for size in self.segments.sizes(bytes, segment_bytes) {
             match self.pool.take(gpu, size, (self.cap, spread), avoid) {
                 Ok(piece) => pieces.push(piece),
                 Err(refusal) => {
-                    pieces.into_iter().for_each(|piece| self.pool.put(piece));
+                    pieces.into_iter().for_each(|piece| self.pool.take_back(piece, newest));
                     return Err(refusal);
                 }
             }
@@ -198,9 +203,12 @@ impl Store {
     /// Whether tensors of these sizes would fit together, without allocating them.
     pub(crate) fn fit(&mut self, tensors: &[u64], bytes_staging: u64) -> Fit {
         self.settle();
+        let bytes = tensors.iter().fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
+        if tensors.iter().any(|bytes| self.segments.check(*bytes).is_err()) {
+            return Fit::refused(bytes);
+        }
         let whole = self.segments.bytes_max;
         let segments = tensors.iter().map(|bytes| bytes.div_ceil(whole)).sum();
-        let bytes = tensors.iter().fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
         let Outlook { reserve, occupied, over, .. } = self.outlook(tensors, whole);
         let tight = || self.pool.preview_tight(&sizes_of(tensors, whole));
         Fit {

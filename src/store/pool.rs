@@ -371,6 +371,27 @@ impl Pool {
         }
     }
 
+    /// The newest buffer.
+    pub(super) const fn newest(&self) -> u64 {
+        self.next_id
+    }
+
+    /// Takes a piece back of what was refused in the end. A large buffer newer than `newest` was
+    /// made for it, and goes back to the driver: kept, it would be in the way of the next attempt.
+    pub(super) fn take_back(&mut self, piece: Piece, newest: u64) {
+        match piece.home {
+            Home::Large { .. } if piece.buffer_id > newest => self.give_back(&piece),
+            _ => self.put(piece),
+        }
+    }
+
+    /// Gives a large buffer back to the driver.
+    fn give_back(&mut self, piece: &Piece) {
+        self.reserved -= piece.reserved();
+        self.owned.retain(|buffer| *buffer != piece.buffer);
+        self.large -= 1;
+    }
+
     /// Remembers the owner of a storage's slots.
     pub(super) fn note_owner(&mut self, storage: &Arc<Storage>) {
         for piece in storage.pieces() {
@@ -391,10 +412,8 @@ impl Pool {
     /// Drops every buffer that nobody uses.
     pub(super) fn trim(&mut self) -> u64 {
         let before = self.reserved;
-        for piece in self.kept.drain(..) {
-            self.reserved -= piece.reserved();
-            self.owned.retain(|buffer| *buffer != piece.buffer);
-            self.large -= 1;
+        for piece in core::mem::take(&mut self.kept) {
+            self.give_back(&piece);
         }
         for (&slot_bytes, slabs) in &mut self.slabs {
             slabs.retain(|slab| {

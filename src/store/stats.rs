@@ -128,6 +128,7 @@ impl fmt::Display for Fit {
         match (self.fits, self.bytes_give_back) {
             (true, 0) => f.write_str(": fits"),
             (true, n) => write!(f, ": fits after the pool gives back {}", bytes(n)),
+            (false, 0) => f.write_str(": there can be no such tensor"),
             (false, _) => f.write_str(": exceeds the cap"),
         }
     }

@@ -131,6 +131,45 @@ fn fit_answers_before_anything_is_allocated() {
         assert!(!fit.fits && fit.bytes == u64::MAX || sizes.len() == 1, "{fit}");
     }
     assert!(device.fit([1 << 59], DType::U8).is_ok_and(|fit| !fit.fits), "an absurd size");
+    // Without a cap too, and in segments as small as can be.
+    device.set_cap(None);
+    let fit = device.fit([1 << 59], DType::U8).expect("u8 is carried");
+    assert!(!fit.fits && fit.to_string().ends_with(": there can be no such tensor"), "{fit}");
+    let refused = device.zeros([1 << 59], DType::U8).expect_err("as `fit` says");
+    assert_eq!(refused.kind(), wharf::ErrorKind::Limit, "{refused}");
+    let caps = caps.with_limit(Limit::BindingBytes, 1 << 16);
+    let fit = wharf::memory::fit_all(&caps, Some(1 << 30), &[u64::MAX]);
+    assert!(!fit.fits && fit.segments == 0, "{fit}");
+}
+
+/// What was taken for the first segments is not kept where there is none for the last.
+#[test]
+fn a_tensor_that_is_refused_leaves_nothing_behind() {
+    let device = device(|caps| caps.with_limit(Limit::BindingBytes, 1 << 20));
+    let zeros = |bytes: usize| device.zeros([bytes], DType::U8);
+    let held = zeros(1 << 20).expect("there is no cap");
+    device.set_cap(Some(4 << 20));
+    let before = device.memory();
+    let error = zeros(7 << 19).expect_err("one of four segments finds no room");
+    assert!(error.is_out_of_memory(), "{error:?}");
+    let after = device.memory();
+    let figures = |memory: &wharf::memory::Memory| {
+        [memory.bytes_reserved, memory.bytes_pooled, memory.buffers]
+    };
+    assert_eq!(figures(&after), figures(&before));
+    assert!(after.bytes_reserved_peak > before.bytes_reserved_peak, "some found room");
+    drop(held);
+}
+
+#[test]
+fn what_is_beyond_the_cap_empties_no_pool() {
+    let device = device(|caps| caps);
+    let zeros = |bytes: usize| device.zeros([bytes], DType::U8);
+    drop(zeros(1 << 20).expect("there is no cap"));
+    device.set_cap(Some(2 << 20));
+    let error = zeros((2 << 20) + 1).expect_err("beyond the cap");
+    assert!(error.is_out_of_memory(), "{error:?}");
+    assert_eq!(device.memory().bytes_pooled, 1 << 20, "giving it back would not help");
 }
 
 #[test]
