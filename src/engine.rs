@@ -195,7 +195,8 @@ impl Engine {
         let mut segment = segments.bytes_max;
         segments.check(bytes)?;
         if let Some(sketch) = &self.sketch {
-            return Ok(sketch.allocate(bytes, segments));
+            let occupies = |size| lock(&self.state).store.occupies(size);
+            return Ok(sketch.allocate(bytes, segments, occupies));
         }
         let attempt =
             |segment| lock(&self.state).store.allocate(&self.gpu, (bytes, next), segment, avoid);

@@ -122,6 +122,11 @@ impl Store {
         self.cap.is_some_and(|cap| bytes > cap)
     }
 
+    /// What a segment of a new tensor occupies.
+    pub(crate) fn occupies(&self, bytes: u64) -> u64 {
+        self.pool.occupies(bytes)
+    }
+
     /// Takes back the pieces of storages dropped since the last call.
     fn settle(&mut self) {
         let returned = core::mem::take(&mut *lock(&self.returns.0));

@@ -52,11 +52,17 @@ impl Sketch {
         lock(&self.kernels).clone()
     }
 
-    pub(super) fn allocate(&self, bytes: u64, segments: Segments) -> Arc<Storage> {
+    /// In pieces of what a segment `occupies` in the store.
+    pub(super) fn allocate(
+        &self,
+        bytes: u64,
+        segments: Segments,
+        occupies: impl Fn(u64) -> u64,
+    ) -> Arc<Storage> {
         self.notes.allocated(bytes);
         let pieces = segments.sizes(bytes, segments.bytes_max).map(|size| {
             let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-            (self.buffer.clone(), id, size)
+            (self.buffer.clone(), id, occupies(size))
         });
         Storage::sketched((bytes, segments.bytes_max), pieces)
     }

@@ -34,9 +34,12 @@ pub(crate) fn into(site: Site<'_>, value: &Arc<Value>, bits: [u32; 2]) -> Result
     let pinned = value.pin()?;
     let [a, b] = bits;
     let kernel = kept::kernel(&FILL, &[Slot::write(Form::W32)], 0, site.target);
+    let mut left = pinned.bytes;
     for piece in &pinned.pieces() {
-        // A piece is padded to more than a quad, so the last one may write past the tensor's end.
-        let quads = word(index(piece.bytes / QUAD_BYTES)?)?;
+        // A piece is padded to whole quads, so the last one may write past the tensor's end.
+        let bytes = left.min(pinned.segment_bytes);
+        left -= bytes;
+        let quads = word(index(bytes.div_ceil(QUAD_BYTES))?)?;
         let grid = Grid::new(quads, site.target);
         let job = FillJob { grid, bits: [a, b, a, b] };
         write(site, &kernel, (value, piece), (grid, job.words()))?;

@@ -275,6 +275,11 @@ impl Pool {
         bytes <= SMALL_MAX && self.slot_bytes(bytes) <= self.buffer_bytes_max
     }
 
+    /// What a segment occupies.
+    pub(super) fn occupies(&self, bytes: u64) -> u64 {
+        if self.is_small(bytes) { self.slot_bytes(bytes) } else { self.large_bytes(bytes) }
+    }
+
     fn find_kept(&self, bytes: u64) -> Option<usize> {
         let open = self.kept.iter().enumerate().filter(|(_, piece)| serves(piece.bytes, bytes));
         open.min_by_key(|(_, piece)| piece.bytes).map(|(i, _)| i)

@@ -172,6 +172,40 @@ fn what_is_beyond_the_cap_empties_no_pool() {
     assert_eq!(device.memory().bytes_pooled, 1 << 20, "giving it back would not help");
 }
 
+/// Sizes in between those that are handed out.
+#[test]
+fn what_is_told_binds_as_many_bytes_as_what_runs() {
+    let device = device(|caps| caps);
+    for count in [5, 1300, 17 << 10, 300_001] {
+        let x = device.zeros([count], DType::F32).expect("small");
+        let pads = [(1, 0)];
+        for y in [&x + 1.0f32, x.pad(&pads, 2.0f32), x.sum(0)] {
+            let y = y.expect("nothing is computed yet");
+            let (told, watch) = (y.explain(), device.watch());
+            y.compute().expect("it is recorded");
+            let text = crate::forward::differ(&told, &watch.explanation());
+            assert_eq!(text, None, "of {count}");
+        }
+    }
+}
+
+/// A fill writes whole quads up to the end, not all that was reserved.
+#[test]
+fn a_fill_writes_what_is_asked_for() {
+    for (segment, most) in [(1 << 20, 293), (1 << 27, 295)] {
+        let device = device(|caps| caps.with_limit(Limit::BindingBytes, segment));
+        // In a slot of 80 KiB, and in buffers of a whole number of 64 KiB.
+        for (count, groups) in [(17 << 10, 17), (300_001, most)] {
+            let watch = device.watch();
+            device.zeros([count], DType::F32).expect("small");
+            let ran = watch.explanation();
+            let all = ran.kernels.iter().flat_map(|run| &run.dispatches);
+            let ran = all.map(|[x, y, z]| x * y * z).sum::<u32>();
+            assert_eq!(ran, groups, "groups of 256 quads, of {count}");
+        }
+    }
+}
+
 #[test]
 fn a_view_keeps_its_storage_and_costs_nothing() {
     let device = device(|caps| caps);
