@@ -437,7 +437,11 @@ impl Engine {
         seat: Seat,
         explain: impl Fn(Hit) -> Error + Send + Sync + 'static,
     ) -> Result<Arc<Fault>> {
-        lock(&self.state).faults.take(&self.gpu, seat, Box::new(explain))
+        let (fault, washed) = lock(&self.state).faults.take(&self.gpu, seat, Box::new(explain))?;
+        if washed > 0 {
+            self.books.note_control(washed);
+        }
+        Ok(fault)
     }
 
     /// Gives unused memory back to the driver, and waits until that is done. What is free already

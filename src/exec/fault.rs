@@ -162,12 +162,19 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// A slot for one operation; `explain` is what a hit in it means.
-    pub(crate) fn take(&mut self, gpu: &Gpu, seat: Seat, explain: Explain) -> Result<Arc<Fault>> {
+    /// A slot for one operation, and the bytes that crossed for it; `explain` is what a hit in it
+    /// means.
+    pub(crate) fn take(
+        &mut self,
+        gpu: &Gpu,
+        seat: Seat,
+        explain: Explain,
+    ) -> Result<(Arc<Fault>, u64)> {
+        let mut washed = 0;
         let every = if seat == Seat::Alone { ALONE } else { 1 };
         let fits = |number: &u32| number.is_multiple_of(every);
         if !self.clean.iter().any(fits) {
-            self.wash(gpu)?;
+            washed = self.wash(gpu)?;
         }
         if !self.clean.iter().any(fits) {
             self.grow(gpu)?;
@@ -180,7 +187,7 @@ impl Faults {
         let (verdict, hit) = (OnceLock::new(), AtomicBool::new(false));
         let (order, home) = (self.taken, Arc::clone(&self.returns));
         self.taken += 1;
-        Ok(Arc::new(Fault { order, number, buffer, explain, verdict, hit, home }))
+        Ok((Arc::new(Fault { order, number, buffer, explain, verdict, hit, home }), washed))
     }
 
     /// Takes back slots that nobody carries any more. Every command that writes them has been
@@ -191,8 +198,8 @@ impl Faults {
         }
     }
 
-    /// Zeroes every dirty slot, run by run.
-    fn wash(&mut self, gpu: &Gpu) -> Result<()> {
+    /// Zeroes every dirty slot, run by run; returns the bytes.
+    fn wash(&mut self, gpu: &Gpu) -> Result<u64> {
         self.dirty.sort_unstable();
         for run in self.dirty.chunk_by(|a, b| a + 1 == *b && b % SLOTS != 0) {
             let (block, first) = (run[0] / SLOTS, run[0] % SLOTS);
@@ -201,8 +208,9 @@ impl Faults {
             let (buffer, offset) = (&self.blocks[block as usize], u64::from(first) * SLOT_BYTES);
             gpu.write("fault slots", buffer, offset, zeros)?;
         }
+        let washed = self.dirty.len() as u64 * SLOT_BYTES;
         self.clean.append(&mut self.dirty);
-        Ok(())
+        Ok(washed)
     }
 
     /// Adds a buffer; new ones are zero.
@@ -228,9 +236,12 @@ mod tests {
     fn slots_are_used_again() {
         let device = noop_device().expect("it opens");
         let mut faults = Faults::default();
-        let take = |faults: &mut Faults, seat| {
+        let mut crossed = 0;
+        let mut take = |faults: &mut Faults, seat| {
             let explain = Box::new(|_| mistake("a test", "nothing was hit"));
-            faults.take(&device.engine.gpu, seat, explain).expect("a slot")
+            let (fault, washed) = faults.take(&device.engine.gpu, seat, explain).expect("a slot");
+            crossed += washed;
+            fault
         };
         let held = take(&mut faults, Seat::Shared);
         for n in 0..3 * SLOTS {
@@ -242,5 +253,7 @@ mod tests {
         assert_eq!(faults.blocks.len(), 1, "slots of one buffer are enough");
         assert_eq!(take(&mut faults, Seat::Alone).number % ALONE, 0, "as a binding is aligned");
         drop(held);
+        let washed = 3 * SLOTS - faults.dirty.len() as u32;
+        assert_eq!(crossed, u64::from(washed) * SLOT_BYTES, "the bytes of those that are clean");
     }
 }

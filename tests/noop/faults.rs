@@ -20,6 +20,20 @@ fn story(device: &Device) -> Result<()> {
     Ok(())
 }
 
+/// What zeroes the slots of faults that nobody read is the runtime's own traffic.
+#[test]
+fn slots_that_are_zeroed_are_in_the_ledger() {
+    let device = device(|caps| caps);
+    let (x, _) = device.upload(&[1.0f32, 2.0], [2]).expect("small");
+    let before = device.ledger().control;
+    for _ in 0..1030 {
+        let checked = x.cast_checked(wharf::DType::U16).expect("nothing is computed yet");
+        checked.compute().and_then(|()| device.flush()).expect("there is memory");
+    }
+    let after = device.ledger().control;
+    assert_eq!(after.count - before.count, 1030 + 1, "one for each batch, and 1024 slots at once");
+}
+
 /// A tensor whose operator has failed says so to whoever assigns it.
 #[test]
 fn what_has_failed_is_not_assigned() {
