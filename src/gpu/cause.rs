@@ -82,10 +82,10 @@ causes! {
         ("{adapter} was not done after {patience:?} with {}{}",
          busy.as_ref().map_or_else(|| format!("what came last, {last}"), Submission::to_string),
          if *behind == 0 { String::new() } else { format!("; submissions behind it: {behind}") })
-        help ("nothing is lost: the same read, tried again, goes on waiting. A loop that has no \
-               end is ended by `Kernel::bounded`; work that is only long wants more patience \
-               (WHARF_WATCHDOG=seconds, `device.set_patience`); a driver that is stuck goes with \
-               the process");
+        help ("nothing on the device is lost: try the same call again; a read goes on waiting. A \
+               loop that has no end is ended by `Kernel::bounded`; work that is only long wants \
+               more patience (WHARF_WATCHDOG=seconds, `device.set_patience`); a driver that is \
+               stuck goes with the process");
     Driver { doing: String, message: String }, Driver:
         ("{doing} failed in the driver: {message}")
         help ("update the driver, or try another backend (WGPU_BACKEND=...); please report it \
