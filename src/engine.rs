@@ -578,7 +578,7 @@ mod tests {
     fn what_is_wrong_with_a_dispatch_is_a_mistake_of_our_own() {
         let fill = kept::kernel(&FILL, &[Slot::write(Form::W32)], 0, Target::Cpu);
         let mut broken = Assembled::clone(&fill);
-        broken.wgsl.push_str("nonsense");
+        broken.wgsl = format!("{}nonsense", broken.wgsl).into();
         let copy = reindex(Form::W32, Way::Dense, 0, Target::Cpu);
         let (version, named) = (env!("CARGO_PKG_VERSION"), "llvmpipe (LLVM 15.0.6, 256 bits)");
         for (kernel, words, bindings, found) in [

@@ -443,10 +443,10 @@ fn fused_kernels_are_what_they_were() {
         check(&kernel);
         let path = format!("{}/tests/goldens/{name}.wgsl", env!("CARGO_MANIFEST_DIR"));
         if std::env::var_os("WHARF_GOLDENS").is_some() {
-            std::fs::write(&path, &kernel.wgsl).expect("a writable checkout");
+            std::fs::write(&path, &*kernel.wgsl).expect("a writable checkout");
         }
         let golden = std::fs::read_to_string(&path).expect("WHARF_GOLDENS=1 writes the goldens");
-        assert!(golden == kernel.wgsl, "{path} differs from\n{}", kernel.wgsl);
+        assert!(*golden == *kernel.wgsl, "{path} differs from\n{}", kernel.wgsl);
     }
 }
 
@@ -472,7 +472,7 @@ fn metal_sees_bits_where_nan_and_zero_matter() {
 #[test]
 fn an_error_names_the_line_of_its_file() {
     let mut kernel = fused_gelu();
-    kernel.wgsl = kernel.wgsl.replace("let k = 1.0 / fma(t, ", "let k = 1.0 / fma(z, ");
+    kernel.wgsl = kernel.wgsl.replace("let k = 1.0 / fma(t, ", "let k = 1.0 / fma(z, ").into();
     let rejected = reflect::check(&kernel).expect_err("z is not defined there");
     let origin = rejected.origin.clone().unwrap_or_default();
     assert!(origin.starts_with("shaders/op/activation.wgsl:"), "{rejected}");

@@ -4,7 +4,7 @@
 use core::cell::RefCell;
 use core::ops::Range;
 use core::panic::Location;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -61,6 +61,12 @@ pub(crate) struct Exhibit {
     pub(crate) judged: Mutex<bool>,
 }
 
+impl Exhibit {
+    fn takes(&self) -> u64 {
+        EXHIBIT_BYTES + self.inputs.bytes + self.result.bytes
+    }
+}
+
 /// An operation that is wrong.
 #[derive(Clone, Debug)]
 pub(crate) struct Conviction {
@@ -92,8 +98,15 @@ pub(crate) struct Score {
 #[derive(Debug)]
 pub(crate) struct Docket {
     pub(crate) policy: ShadowPolicy,
-    state: Mutex<(Vec<Arc<Exhibit>>, Score)>,
+    state: Mutex<(Waiting, Score)>,
 }
+
+/// What waits, in order, and the bytes that it takes.
+#[derive(Debug, Default)]
+struct Waiting(VecDeque<Arc<Exhibit>>, u64);
+
+/// What an exhibit takes beside its excerpts: its claim, its dispatches and two buffers of wgpu's.
+pub(crate) const EXHIBIT_BYTES: u64 = 4 << 10;
 
 /// What a shadow computes once more, and what it may take.
 ///
@@ -146,8 +159,9 @@ impl ShadowPolicy {
         Self { steps, ..self }
     }
 
-    /// Bytes of inputs and results that may wait at once. Where more would have to, what waits is
-    /// judged first; in a browser, which cannot wait, the operation is left out.
+    /// Bytes of inputs and results, and 4 KiB of each operation, that may wait at once. Where more
+    /// would have to, what waits is judged first; in a browser, which cannot wait, the operation is
+    /// left out.
     #[must_use]
     pub fn memory(self, bytes: u64) -> Self {
         Self { memory: bytes, ..self }
@@ -221,22 +235,28 @@ impl Docket {
 
     /// Bytes that wait.
     pub(crate) fn held(&self) -> u64 {
-        lock(&self.state).0.iter().map(|one| one.inputs.bytes + one.result.bytes).sum()
+        lock(&self.state).0.1
     }
 
     pub(crate) fn push(&self, exhibit: Exhibit) {
-        lock(&self.state).0.push(Arc::new(exhibit));
+        let Waiting(all, held) = &mut lock(&self.state).0;
+        *held += exhibit.takes();
+        all.push_back(Arc::new(exhibit));
     }
 
     /// All that wait, in order. They go on waiting until they are judged, whoever else looks at
     /// them, and however often somebody gives up.
     pub(crate) fn waiting(&self) -> Vec<Arc<Exhibit>> {
-        lock(&self.state).0.clone()
+        lock(&self.state).0.0.iter().cloned().collect()
     }
 
     /// One waits no longer.
     pub(crate) fn close(&self, number: u64) {
-        lock(&self.state).0.retain(|one| one.number != number);
+        let Waiting(all, held) = &mut lock(&self.state).0;
+        let place = all.iter().position(|one| one.number == number);
+        if let Some(closed) = place.and_then(|place| all.remove(place)) {
+            *held -= closed.takes();
+        }
     }
 
     pub(crate) fn tally(&self) -> Score {
@@ -247,3 +267,6 @@ impl Docket {
         add(&mut lock(&self.state).1);
     }
 }
+
+#[cfg(test)]
+mod tests;

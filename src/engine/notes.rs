@@ -25,7 +25,7 @@ pub struct KernelRun {
     /// Its name.
     pub name: &'static str,
     /// Its text.
-    pub wgsl: String,
+    pub wgsl: Arc<str>,
     /// The workgroup counts of each of its dispatches.
     pub dispatches: Vec<[u32; 3]>,
     /// Bytes of memory that its dispatches bind.

@@ -37,7 +37,7 @@ pub(crate) struct Pipelines(Mutex<HashMap<u64, Vec<Known>>>);
 
 #[derive(Debug)]
 struct Known {
-    wgsl: String,
+    wgsl: Arc<str>,
     /// Whether all of wgpu's checks are in it. A user's text may equal one of ours that has none.
     checked: bool,
     pipeline: Arc<Pipeline>,

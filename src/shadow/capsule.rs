@@ -178,7 +178,7 @@ impl Capsule {
         let act = |one: &crate::engine::docket::JobNote| {
             let bindings = one.bindings.iter().map(|place| ground.part(*place));
             Some(Act {
-                wgsl: one.kernel.wgsl.clone(),
+                wgsl: one.kernel.wgsl.to_string(),
                 needs: one.kernel.needs.to_string(),
                 clears: one.kernel.clears,
                 bindings: bindings.collect::<Option<_>>()?,

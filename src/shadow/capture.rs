@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use crate::dtype::DType;
-use crate::engine::docket::{Docket, Excerpt, Exhibit, Extract, noting};
+use crate::engine::docket::{Docket, EXHIBIT_BYTES, Excerpt, Exhibit, Extract, noting};
 use crate::engine::{Engine, Site};
 use crate::error::{ErrorKind, Result};
 use crate::exec::Value;
@@ -130,7 +130,8 @@ fn make_room(
     if need > policy.memory {
         return Err("more than the budget of memory");
     }
-    if docket.held() + need <= policy.memory {
+    let held = docket.held();
+    if held == 0 || held + EXHIBIT_BYTES + need <= policy.memory {
         return Ok(());
     }
     #[cfg(not(target_arch = "wasm32"))]

@@ -51,6 +51,7 @@ impl Assembly<'_> {
         page.settle(&[("rank", rank.max(1)), ("workgroup", workgroup)]);
         let Page { text: wgsl, needs, lines, .. } = page;
         let (name, clears, hash) = (entry.name, entry.clears, hash(&wgsl));
+        let wgsl = wgsl.into();
         let text = Assembled { name, entry: "main", wgsl, needs, clears, hash, lines };
         #[cfg(feature = "testing")]
         let text = super::backward::turned(super::mutant::mutated(text));

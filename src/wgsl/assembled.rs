@@ -2,6 +2,7 @@
 
 use core::hash::{Hash, Hasher};
 use std::hash::DefaultHasher;
+use std::sync::Arc;
 
 use super::needs::Needs;
 
@@ -13,7 +14,7 @@ pub struct Assembled {
     /// Its entry point.
     pub entry: &'static str,
     /// The text.
-    pub wgsl: String,
+    pub wgsl: Arc<str>,
     /// Capabilities beyond the baseline.
     pub needs: Needs,
     /// Whether it clears its workgroup memory itself.
@@ -27,7 +28,7 @@ impl Assembled {
     /// A text that was not assembled: somebody else's.
     pub(super) fn own(name: &'static str, entry: &'static str, wgsl: String, needs: Needs) -> Self {
         let (hash, lines, needs) = (hash(&wgsl), Lines::default(), needs.union(Needs::CHECKS));
-        Self { name, entry, wgsl, needs, clears: false, hash, lines }
+        Self { name, entry, wgsl: wgsl.into(), needs, clears: false, hash, lines }
     }
 
     /// A text that was assembled elsewhere, as it was.

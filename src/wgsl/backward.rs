@@ -34,5 +34,6 @@ pub fn backward(text: &Assembled) -> Assembled {
     };
     let taken = format!("@builtin(workgroup_id) forward: vec3<u32>,{asked}");
     let given = format!("let group = {groups} - 1u - forward;");
-    Assembled { wgsl: begun(&text.wgsl.replacen(GROUP, &taken, 1), &given), ..text.clone() }
+    let wgsl = begun(&text.wgsl.replacen(GROUP, &taken, 1), &given).into();
+    Assembled { wgsl, ..text.clone() }
 }

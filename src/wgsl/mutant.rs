@@ -84,8 +84,9 @@ impl Mutant {
             return None;
         }
         let line = |(n, line)| if is_it((n, line)) { &self.now } else { line };
-        let wgsl = (1..).zip(text.wgsl.lines()).map(|at| format!("{}\n", line(at))).collect();
-        Some(Assembled { wgsl, ..text.clone() })
+        let lines = (1..).zip(text.wgsl.lines()).map(|at| format!("{}\n", line(at)));
+        let wgsl: String = lines.collect();
+        Some(Assembled { wgsl: wgsl.into(), ..text.clone() })
     }
 }
 

@@ -66,7 +66,7 @@ fn line(kernel: &KernelRun) -> String {
 pub(crate) fn differ(there: &Explanation, paper: &Explanation) -> Option<String> {
     let none = KernelRun {
         name: "nothing",
-        wgsl: String::new(),
+        wgsl: "".into(),
         dispatches: Vec::new(),
         bytes: 0,
         remarks: Vec::new(),
