@@ -2,7 +2,8 @@
 
     isa.py read CHIP STATISTICS LISTINGS    one JSON object a line, for each pipeline of each kernel
     isa.py table FIGURES                    those lines as a table for people
-    isa.py diff BASE FIGURES                what differs from an earlier recording; fails where a spill is new
+    isa.py diff BASE FIGURES CHIPS TEXT     what differs from an earlier recording of these chips' kernels with the text in
+                                            their names; fails where a spill is new or a kernel is gone
     isa.py page BASE FIGURES PAGE           benches/ISA.md and its picture: two recordings side by side
     isa.py fields                           what the fields mean
 
@@ -324,11 +325,16 @@ def table(path):
         print("  " + " ".join(f"{text:>11}" for text in texts))
 
 
-def diff(base, path):
-    """What changed by more than a tenth, and every new spill; the number of new spills is what fails."""
+def diff(base, path, chips, text):
+    """What changed by more than a tenth, every new spill, and every kernel that is gone; the last two are what fails."""
     before = {(r["kernel"], r["chip"]): r for r in figures(base)}
+    after = list(figures(path))
     compared = spilling = changed = 0
-    for now in figures(path):
+    gone = before.keys() - {(r["kernel"], r["chip"]) for r in after}
+    gone = sorted((k, c) for k, c in gone if c in chips.split(",") and text in k)
+    for kernel, chip in gone:
+        print(f"gone: {kernel} on {chip}")
+    for now in after:
         was = before.get((now["kernel"], now["chip"]), {})
         name = f"{now['kernel']} on {now['chip']}"
         if "error" in now:
@@ -345,8 +351,8 @@ def diff(base, path):
             if a is not None and b is not None and abs(b - a) > 0.1 * abs(a):
                 changed += 1
                 print(f"{field}: {name}: {b}, was {a}")
-    print(f"{compared} compared, {changed} figures changed by more than a tenth, {spilling} new spills")
-    sys.exit(spilling > 0)
+    print(f"{compared} compared, {changed} figures changed by more than a tenth, {spilling} new spills, {len(gone)} gone")
+    sys.exit(spilling > 0 or len(gone) > 0 or compared == 0)
 
 
 def arrow(was, now, text=str):
@@ -428,7 +434,7 @@ def picture(both, chips, to):
 
 
 def main():
-    commands = {"read": (read, 3), "table": (table, 1), "diff": (diff, 2), "page": (page, 3),
+    commands = {"read": (read, 3), "table": (table, 1), "diff": (diff, 4), "page": (page, 3),
                 "fields": (lambda: print(FIELDS.strip()), 0)}
     command, count = commands.get(sys.argv[1] if len(sys.argv) > 1 else "", (None, 0))
     if command is None or len(sys.argv) != 2 + count:

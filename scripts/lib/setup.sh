@@ -83,6 +83,11 @@ need_linker() {
     esac
 }
 
+# need_python [MODULE]: Debian has each module of its own in a package.
+need_python() {
+    python3 ${1:+-m "$1"} --version >/dev/null 2>&1 || install_packages 'Python' python3 ${1:+"python3-$1"}
+}
+
 need_vulkan() {
     case $(uname -s) in
     Darwin) say 'macOS: Metal is part of the system, nothing to install' ;;
@@ -193,6 +198,7 @@ advice() {
     *linker*suse*) echo 'Run: sudo zypper install gcc' ;;
     *linker*alpine*) echo 'Run: sudo apk add gcc musl-dev' ;;
     *linker*) echo 'Install a C compiler that answers to cc.' ;;
+    *Python*) echo 'Install Python 3 with pip.' ;;
     *fedora* | *rhel*) echo 'Run: sudo dnf install vulkan-loader mesa-vulkan-drivers' ;;
     *arch*) echo 'Run: sudo pacman -S vulkan-icd-loader vulkan-swrast' ;;
     *suse*) echo 'Run: sudo zypper install libvulkan1 libvulkan_lvp' ;;
