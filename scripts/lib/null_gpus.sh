@@ -59,14 +59,14 @@ ROW
 # The backports' drivers of Intel and AMD, and the libdrm that they want, as a flat folder.
 need_null_drivers() {
     [ ! -e "$null_folder/drivers/libvulkan_radeon.so" ] || return 0
-    has_apt || die "the drivers are lifted out of Debian's packages, and there is no apt-get here"
+    has_apt || not_here "the drivers are lifted out of Debian's packages, and there is no apt-get here"
     say 'null-gpus: fetching the drivers'
     driver=null-gpus
     driver_folder=$null_folder/new
     packages='libdrm2 libdrm-amdgpu1 libdrm-intel1 libdrm-nouveau2 libdrm-radeon1 mesa-vulkan-drivers'
     rm -rf "$driver_folder"
     mkdir -p "$driver_folder/debs" "$drivers_folder"
-    download_from_backports || die "null-gpus: $lack"
+    download_from_backports || not_here "null-gpus: $lack"
     for deb in "$driver_folder"/debs/*.deb; do
         dpkg-deb --fsys-tarfile "$deb"
     done | tar -x -i -C "$driver_folder" --transform 's,.*/,,' --wildcards \
@@ -135,16 +135,21 @@ build_null() {
     done
 }
 
+# install_here WHY PACKAGE...: in a subshell, which ends where they cannot be had.
+install_here() {
+    (install_packages "$@") || not_here "apt-get has not all of $1"
+}
+
 need_mesa_source() {
     [ ! -d "$mesa_source" ] || return 0
-    install_packages "what builds Mesa's shims" ninja-build pkg-config flex bison glslang-tools libelf-dev zlib1g-dev \
+    install_here "what builds Mesa's shims" ninja-build pkg-config flex bison glslang-tools libelf-dev zlib1g-dev \
         libzstd-dev libexpat1-dev libudev-dev liblua5.3-dev libarchive-dev libconfig-dev gcc g++ xz-utils python3-venv
     driver=null-gpus
     driver_folder=$null_folder/source
     packages='libdrm-dev libdrm2 libdrm-amdgpu1 libdrm-intel1 libdrm-nouveau2 libdrm-radeon1'
     rm -rf "$driver_folder"
     mkdir -p "$driver_folder/debs" "$drivers_folder"
-    download_from_backports || die "null-gpus: $lack"
+    download_from_backports || not_here "null-gpus: $lack"
     for deb in "$driver_folder"/debs/*.deb; do
         dpkg-deb -x "$deb" "$null_folder/libdrm"
     done
@@ -152,13 +157,15 @@ need_mesa_source() {
     sed 's/^deb /deb-src /' "$drivers_folder/apt/sources.list" >"$driver_folder/sources.list"
     set -- -qq -o Dir::Etc::SourceList="$driver_folder/sources.list" -o Dir::Etc::SourceParts=/dev/null \
         -o Dir::State::Lists="$drivers_folder/apt/lists" -o Dir::Cache="$drivers_folder/apt/cache" -o Debug::NoLocking=true
-    quietly apt-get "$@" update || die "no sources on this system's mirror"
+    quietly apt-get "$@" update || not_here "no sources on this system's mirror"
     # A release's description of its source leaves the pool before the tarball does: then the command fails, and leaves
     # what is needed.
     (cd "$driver_folder" && apt-get "$@" source --download-only "mesa=$null_mesa-2~bpo12+1" 2>/dev/null) || :
-    tar -x -C "$null_folder" -f "$driver_folder/mesa_$null_mesa.orig.tar.xz" || die "no source of Mesa $null_mesa here"
     python3 -m venv "$null_folder/venv"
-    quietly "$null_folder/venv/bin/pip" install meson==1.7.2 mako pyyaml packaging ply setuptools
+    quietly "$null_folder/venv/bin/pip" install meson==1.7.2 mako pyyaml packaging ply setuptools ||
+        not_here 'pip cannot fetch meson'
+    # At last: where its folder is, all of this is.
+    tar -x -C "$null_folder" -f "$driver_folder/mesa_$null_mesa.orig.tar.xz" || not_here "no source of Mesa $null_mesa here"
 }
 
 # What writes NVK's bindings, and the crates that meson cannot fetch everywhere, from cargo's cache.
@@ -194,7 +201,7 @@ need_null_layers() {
 # need_null_layer NAME DESCRIPTION: scripts/lib/NAME.c, built where it is new.
 need_null_layer() {
     [ -z "$(find "$null_layer/lib$1.so" -newer "scripts/lib/$1.c" 2>/dev/null)" ] || return 0
-    [ -e /usr/include/vulkan/vk_layer.h ] || install_packages "the layer's headers" libvulkan-dev
+    [ -e /usr/include/vulkan/vk_layer.h ] || install_here "the layer's headers" libvulkan-dev
     mkdir -p "$null_layer"
     cc -O1 -fPIC -shared -fvisibility=hidden -Wall -o "$null_layer/lib$1.so" "scripts/lib/$1.c" -lpthread
     cat >"$null_layer/$1.json" <<MANIFEST

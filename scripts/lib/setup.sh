@@ -19,6 +19,12 @@ die() {
     exit 1
 }
 
+# not_here WHY: as `die`, where nothing is wrong but that something cannot be had here.
+not_here() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 3
+}
+
 # timed WHAT COMMAND...: runs the command and says how long it took.
 timed() {
     timed_what=$1
