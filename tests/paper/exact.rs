@@ -23,8 +23,13 @@ fn the_oracle_is_right_to_many_digits() {
             let distance = Distance::between(case.dtype, exact, got);
             let off = distance.map_or(f64::INFINITY, |distance| distance.ulp);
             // Infinities, and what f64 has no normal number for.
-            let (Number::Float(w), Number::Float(g)) = (want, got) else { continue };
-            if w != g && w.abs().max(g.abs()) > f64::MIN_POSITIVE {
+            let (Number::Float(w), Number::Float(g)) = (want, got) else {
+                wrong.push(format!("{} of {values:?}: {got:?}, not {want:?}", case.op));
+                continue;
+            };
+            if w.is_nan() != g.is_nan() {
+                wrong.push(format!("{} of {values:?}: {g:e}, not {w:e}", case.op));
+            } else if w != g && w.abs().max(g.abs()) > f64::MIN_POSITIVE {
                 worst = worst.max(off);
                 if off.is_nan() || off > ORACLE {
                     wrong.push(format!("{} of {values:?}: {g:e}, not {w:e}, {off:e}", case.op));

@@ -191,6 +191,21 @@ fn nothing_is_left_over() {
     none(&complaints);
 }
 
+/// What is no number is greater than nothing, and would pass for near.
+#[test]
+fn a_difference_is_small_rather_than_not_large() {
+    let mut complaints = Vec::new();
+    for file in rust() {
+        for (n, line) in file.text.lines().enumerate() {
+            // Split, so that this file does not find itself.
+            if line.contains(concat!(").abs()", " >")) {
+                complaints.push(file.complaint(n, "NaN passes: ask for `<=`, and negate that"));
+            }
+        }
+    }
+    none(&complaints);
+}
+
 #[test]
 fn the_library_does_not_unwrap() {
     let mut complaints = Vec::new();

@@ -73,7 +73,7 @@ fn quirks(numbers: &[f32], seen: &[u32]) -> Vec<Quirk> {
     let division = worst(quotients, &seen[SINGLE..SINGLE + LIST]);
     let powers = list.iter().map(|&x| f64::from(x).exp());
     let exp = worst(powers, &seen[SINGLE + LIST..]);
-    let sine = (f64::from(float(6)) - f64::from(numbers[7]).sin()).abs();
+    let sine = off(float(6), f64::from(numbers[7]).sin());
     let quirk = |what, surprising, seen: String| Quirk { what, seen, surprising };
     let whole = seen[0] == TRIPS as u32;
     vec![
@@ -115,9 +115,15 @@ fn worst(exact: impl Iterator<Item = f64>, seen: &[u32]) -> f64 {
     let distance = |(exact, bits): (f64, &u32)| {
         let near = exact as f32;
         let unit = f64::from(f32::from_bits(near.abs().to_bits() + 1)) - f64::from(near.abs());
-        (f64::from(f32::from_bits(*bits)) - exact).abs() / unit
+        off(f32::from_bits(*bits), exact) / unit
     };
     exact.zip(seen).map(distance).fold(0.0, f64::max)
+}
+
+/// How far a number is off: what is none, without end.
+fn off(got: f32, exact: f64) -> f64 {
+    let off = (f64::from(got) - exact).abs();
+    if off.is_nan() { f64::INFINITY } else { off }
 }
 
 /// Runs the kernel through wgpu alone, because wharf would hide what the driver does.
@@ -164,4 +170,35 @@ async fn run(device: &Device, kernel: &str, numbers: &[f32]) -> Result<Vec<u32>,
     let layout = Layout::dense(Shape::new([SINGLE + 2 * LIST]).map_err(show)?);
     let seen = device.wrap_buffer(&output, layout, DType::U32).map_err(show)?;
     seen.read::<u32>().await.map_err(show)
+}
+
+#[cfg(test)]
+mod tests {
+    /// What a driver computes by the book, but for one answer that is no number.
+    #[test]
+    fn what_is_no_number_is_told() {
+        let numbers: Vec<f32> = (0..super::SINGLE + super::LIST).map(|i| i as f32 + 0.5).collect();
+        let list = &numbers[super::SINGLE..];
+        let mut seen = vec![0; super::SINGLE];
+        seen[6] = numbers[7].sin().to_bits();
+        seen.extend(list.iter().map(|x| (1.0 / x).to_bits()));
+        seen.extend(list.iter().map(|x| x.exp().to_bits()));
+        for (at, what) in [
+            (6, "sin(1000.5)"),
+            (super::SINGLE + 3, "1 / x"),
+            (super::SINGLE + super::LIST + 3, "exp(x), |x| < 43"),
+        ] {
+            let told = |seen: &[u32]| {
+                let all = super::quirks(&numbers, seen);
+                let found = all.into_iter().find(|quirk| quirk.what == what);
+                found.map(|quirk| (quirk.surprising, quirk.seen))
+            };
+            let before = told(&seen).map(|(surprising, _)| surprising);
+            assert_eq!(before, Some(false), "{what}");
+            let mut spoiled = seen.clone();
+            spoiled[at] = f32::NAN.to_bits();
+            let (surprising, text) = told(&spoiled).unwrap_or_default();
+            assert!(surprising && text.contains("inf"), "{what}: {text}");
+        }
+    }
 }

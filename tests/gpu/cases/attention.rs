@@ -176,9 +176,9 @@ async fn weights_beyond(ctx: &Ctx) -> Outcome {
         let (got, by) = two.attention_with_weights(&alike, &values, &how).map_err(show)?;
         let got = got.read::<f32>().await.map_err(show)?;
         let by = by.read::<f32>().await.map_err(show)?;
-        let far = got.iter().chain(&by).zip(want.iter().chain(&weights));
-        let far = far.filter(|(got, want)| (*got - *want).abs() > 1e-6).count();
-        ensure!(far == 0 && by.len() == 6, "{how:?}: {got:?} by {by:?}");
+        let mut both = got.iter().chain(&by).zip(want.iter().chain(&weights));
+        let near = both.all(|(got, want)| (got - want).abs() <= 1e-6);
+        ensure!(near && [got.len(), by.len()] == [2, 6], "{how:?}: {got:?} by {by:?}");
         let none = values.slice(1, ..0).map_err(show)?;
         let (got, alone) = two.attention_with_weights(&alike, &none, &how).map_err(show)?;
         ensure_eq!(got.shape().dims(), [2, 0], "of nothing");
