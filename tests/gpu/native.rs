@@ -20,19 +20,22 @@ pub(crate) fn main() -> ExitCode {
         return code;
     }
     let arguments = Arguments::from_args();
-    let set = |name: &str| std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0");
+    let set = |name: &str| std::env::var(name).is_ok_and(|value| value == "1");
     if set("WHARF_TEST_NO_GPU") {
         println!("gpu tier: NOT RUN, because WHARF_TEST_NO_GPU is set");
         return ExitCode::SUCCESS;
     }
-    let trusts = std::env::var("WHARF_TEST_TRUSTING").is_ok_and(|value| value == "1");
     let adapter = match pollster::block_on(Adapter::best()) {
-        Ok(adapter) if trusts => adapter.trusting(promise::trusted),
+        Ok(adapter) if set("WHARF_TEST_TRUSTING") => adapter.trusting(promise::trusted),
         Ok(adapter) => adapter,
         Err(error) => {
             eprintln!(
                 "gpu tier: {error:?}\n  no adapter is a failure; WHARF_TEST_NO_GPU=1 skips aloud"
             );
+            // Whoever planted a mistake takes an end without a word for a crash.
+            if mutants::planted().is_some() {
+                println!("\nmissed no adapter: {}", error.to_string().replace('\n', " "));
+            }
             return ExitCode::FAILURE;
         }
     };
