@@ -316,7 +316,7 @@ fn every_product_by_groups_is_valid() {
     {
         let (side, out) =
             (Expr::itself(dtype), Expr::itself(wharf::reference::matmul_dtype(dtype)));
-        for along in ways.iter().flat_map(|a| ways.map(|b| [*a, b])) {
+        for (j, along) in ways.iter().flat_map(|a| ways.map(|b| [*a, b])).enumerate() {
             let large = along[0] == Along::Outer;
             let [rows, quads] = if large { [8, 2] } else { [4, 1] };
             let tile = Tile {
@@ -332,7 +332,7 @@ fn every_product_by_groups_is_valid() {
                 packed: None,
             };
             let (lanes, near_k) = (64, along.map(|a| a == Along::K));
-            let (across, depth, deep, lean) = (8, 8 << (i % 3), large, i % 2 == 0);
+            let (across, depth, deep, lean) = (8, 8 << (i % 3), large, (i + j) % 2 == 0);
             let group = Group { tile, lanes, across, depth, near_k, deep, lean };
             let subgroups = along[1] == Along::K && dtype.width() <= 4;
             let across = if subgroups { 1 } else { 16 };

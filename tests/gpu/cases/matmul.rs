@@ -264,14 +264,18 @@ enum By {
 
 impl By {
     fn product(self, a: &Tensor, b: &Tensor) -> wharf::Result<Tensor> {
+        a.device().matmul_by(a, b, &self.kernel())
+    }
+
+    /// As a device is asked for it.
+    fn kernel(self) -> String {
         let (name, [rows, quads, lanes, passes]) = match self {
             Self::Tile(sums) => ("tile", sums),
             Self::Strips(sums) => ("strips", sums),
             Self::Fused(sums) => ("fused", sums),
             Self::Sheets(sums) => ("sheets", sums),
         };
-        let text = format!("{name} sums {rows}x{} lanes {lanes} passes {passes}", 4 * quads);
-        a.device().matmul_by(a, b, &text)
+        format!("{name} sums {rows}x{} lanes {lanes} passes {passes}", 4 * quads)
     }
 }
 

@@ -1,9 +1,14 @@
 //! Every kernel of the GPU class, forced on whatever adapter there is: tiles in workgroup memory,
 //! and kernels for few rows. Every tile of the table and odd ones.
 
-use super::*;
-use wharf::testing::Inside;
+use std::collections::BTreeSet;
 
+use wharf::Policy;
+use wharf::caps::fixtures;
+use wharf::testing::Inside;
+use wharf::tune::ProductSize;
+
+use super::*;
 use crate::drivers::mesa_major;
 
 /// A kernel that is asked for.
@@ -34,6 +39,7 @@ const GROUPS: &[[u32; 6]] = &[
     [4, 1, 64, 16, 16, 1],
     // For processors of fewer registers.
     [8, 1, 256, 16, 16, 1],
+    [8, 1, 128, 16, 16, 1],
     [8, 1, 64, 8, 8, 1],
 ];
 
@@ -43,6 +49,8 @@ const LEAN: &[[u32; 6]] = &[
     [8, 1, 128, 16, 16, 1],
     [8, 1, 256, 16, 16, 1],
     [4, 1, 64, 32, 16, 1],
+    [4, 1, 256, 16, 16, 1],
+    [4, 1, 128, 16, 16, 1],
     // Two quads of columns, stages of one turn, passes.
     [4, 2, 64, 16, 8, 2],
 ];
@@ -59,6 +67,9 @@ const VECTORS: &[[u32; 5]] = &[
     [1, 1, 64, 32, 3],
 ];
 
+/// The most of k that is summed without totals.
+const CHUNK: usize = 256;
+
 /// Pairs of the ways in which operands lie: read by quads along either axis, or by element.
 const PAIRS: &[&[usize]] = &[&[0, 1], &[1, 4], &[0, 6], &[5, 2]];
 
@@ -72,12 +83,13 @@ impl Rung {
     }
 
     /// A few rungs that stand for all, for dtypes that change nothing else in the kernel's text.
-    pub(super) fn few() -> [Self; 4] {
+    pub(super) fn few() -> [Self; 5] {
         [
             Self::Group(GROUPS[4]),
             Self::Vector(VECTORS[0]),
             Self::Vector(VECTORS[7]),
             Self::Subgroups(VECTORS[0]),
+            Self::Lean(LEAN[3]),
         ]
     }
 
@@ -97,16 +109,16 @@ impl Rung {
         format!("{name}_{}", numbers.join("x"))
     }
 
-    /// Whether an adapter can run it.
-    pub(super) fn runs_on(self, caps: &Caps, dtype: DType) -> bool {
+    /// Whether an adapter can run it for such a k: of several chunks there are totals.
+    pub(super) fn runs_on(self, caps: &Caps, dtype: DType, k: usize) -> bool {
         let width = matmul_dtype(dtype).width().max(4) as u64;
         let (lanes, quads) = match self {
             Self::Group([rows, quads, lanes, across, depth, _])
             | Self::Lean([rows, quads, lanes, across, depth, _]) => {
                 // With the most padding that a stage has.
                 let stage = depth * (rows / 4 * (lanes / across + 5) + quads * (across + 5));
-                let lean = matches!(self, Self::Lean(_));
-                (lanes, stage + if lean { rows * quads * lanes } else { 0 })
+                let totals = matches!(self, Self::Lean(_)) && dtype.is_float() && k > CHUNK;
+                (lanes, stage + if totals { rows * quads * lanes } else { 0 })
             }
             Self::Vector([rows, quads, lanes, ..]) | Self::Subgroups([rows, quads, lanes, ..]) => {
                 (lanes, rows * quads * lanes)
@@ -119,6 +131,11 @@ impl Rung {
     }
 
     pub(super) fn product(self, a: &Tensor, b: &Tensor) -> wharf::Result<Tensor> {
+        a.device().matmul_by(a, b, &self.kernel())
+    }
+
+    /// As a device is asked for it.
+    fn kernel(self) -> String {
         let (scheme, [rows, quads, lanes, passes]) = match self {
             Self::Group([rows, quads, lanes, across, depth, passes]) => {
                 (format!("group {across} deep {depth}"), [rows, quads, lanes, passes])
@@ -134,11 +151,7 @@ impl Rung {
             }
         };
         let columns = 4 * quads;
-        a.device().matmul_by(
-            a,
-            b,
-            &format!("{scheme} sums {rows}x{columns} lanes {lanes} passes {passes}"),
-        )
+        format!("{scheme} sums {rows}x{columns} lanes {lanes} passes {passes}")
     }
 }
 
@@ -157,7 +170,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     for (i, rung) in Rung::all().enumerate() {
         let name = format!("matmul::f32::{}", rung.name());
         let case = case!(name, |ctx| forced(ctx, DType::F32, rung, 200 + i as u64))
-            .unless(!rung.runs_on(adapter.caps(), DType::F32), "a rung");
+            .unless(!rung.runs_on(adapter.caps(), DType::F32, CHUNK), "a rung");
         // The largest of the table and the odd ones always run. Those between differ only in
         // numbers.
         let between = matches!(rung, Rung::Group([8, 2, _, 8, ..]));
@@ -172,8 +185,9 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     }
     for rung in Rung::deep() {
         let case = case!(format!("matmul::deep::{}", rung.name()), |ctx| deep(ctx, rung));
-        cases.push(case.unless(!rung.runs_on(adapter.caps(), DType::F32), "a rung"));
+        cases.push(case.unless(!rung.runs_on(adapter.caps(), DType::F32, 2 * CHUNK), "a rung"));
     }
+    cases.push(case!("matmul::groups::of_every_table", |_ctx| async { of_every_table() }));
     cases.push(case!("matmul::groups::passes", |ctx| passes_by(ctx)));
     cases.push(case!("matmul::groups::tails", |ctx| tails_by(ctx)));
     cases.push(case!("matmul::groups::propagates", |ctx| propagates_by(ctx)));
@@ -186,6 +200,26 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     let large = case!("matmul::groups::past_one_binding", |ctx| past_by(ctx));
     cases.push(Case { size: Size::Large, ..large });
     cases
+}
+
+/// What the tables of GPUs have is among what is forced here, and among the tiles of registers.
+fn of_every_table() -> Outcome {
+    let forced = Rung::all().map(Rung::kernel);
+    let tiles = TILES.iter().map(|&sums| By::Tile(sums).kernel());
+    let tried: BTreeSet<String> = forced.chain(tiles).collect();
+    let mut tables = BTreeSet::new();
+    for (_, caps) in fixtures::all() {
+        let device = Device::on_paper(&caps, &Policy::exact()).map_err(show)?;
+        let device = device.with_target(Target::Gpu);
+        for &dtype in DTYPES {
+            tables.extend(device.products(ProductSize::new(4096, 4096, 4096, dtype)));
+        }
+    }
+    tables.retain(|kernel| !kernel.starts_with("cooperative"));
+    ensure!(tables.iter().any(|kernel| kernel.contains("lean")), "of {tables:?} none is lean");
+    let missing: Vec<&String> = tables.difference(&tried).collect();
+    ensure!(missing.is_empty(), "{missing:#?} are not tried");
+    Ok(())
 }
 
 /// Newer Mesas cut a kernel at its barriers by passes that take seconds.
@@ -213,8 +247,14 @@ async fn forced(ctx: &Ctx, dtype: DType, rung: Rung, seed: u64) -> Outcome {
         _ => FEW[seed as usize % FEW.len()],
     };
     let work_max = if large && !slow { 300_000 } else { 60_000 };
-    for _ in 0..rounds {
+    let mut left = rounds;
+    while left > 0 {
         let [a, b] = shapes(&mut pool, work_max)?;
+        let k = a.shape().dims().last().copied().unwrap_or(0);
+        if !rung.runs_on(device.caps(), dtype, k) {
+            continue;
+        }
+        left -= 1;
         let got = rung.product(&a, &b).map_err(show)?;
         pool.check(&bytes, [&a, &b], &got).await.map_err(|e| format!("{rung:?}: {e}"))?;
     }
@@ -244,7 +284,7 @@ async fn passes_by(ctx: &Ctx) -> Outcome {
 async fn few(ctx: &Ctx, dtype: DType) -> Outcome {
     let caps = ctx.adapter.caps();
     let rungs = Rung::few().into_iter().enumerate();
-    for (i, rung) in rungs.filter(|(_, rung)| rung.runs_on(caps, dtype)) {
+    for (i, rung) in rungs.filter(|(_, rung)| rung.runs_on(caps, dtype, CHUNK)) {
         forced(ctx, dtype, rung, 300 + i as u64).await?;
     }
     Ok(())
@@ -379,7 +419,8 @@ async fn propagates_by(ctx: &Ctx) -> Outcome {
     let (t, _) = device.upload(&data, [40, 24]).map_err(show)?;
     let a = t.slice(0, 8..24).and_then(|t| t.slice(1, 0..21)).map_err(show)?;
     let b = a.t().map_err(show)?;
-    for rung in Rung::few().into_iter().filter(|rung| rung.runs_on(device.caps(), DType::F32)) {
+    let rungs = Rung::few().into_iter();
+    for rung in rungs.filter(|rung| rung.runs_on(device.caps(), DType::F32, CHUNK)) {
         for (a, b) in [(&a, &b), (&b, &a)] {
             let got = rung.product(a, b).map_err(show)?;
             let n = got.shape().dims()[1];

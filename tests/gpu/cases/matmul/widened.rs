@@ -40,7 +40,7 @@ async fn forced(ctx: &Ctx, sides: [DType; 2]) -> Outcome {
     let bytes = [left.bytes(), right.bytes()];
     let bytes = [&*bytes[0], &*bytes[1]];
     let tiles = [By::Tile([4, 2, 8, 1]), By::Tile([1, 1, 64, 2]), By::Strips([8, 2, 8, 1])];
-    let rungs = Rung::few().into_iter().filter(|rung| rung.runs_on(device.caps(), sides[0]));
+    let rungs = Rung::few().into_iter().filter(|rung| rung.runs_on(device.caps(), sides[0], 96));
     for (lie, [m, k, n]) in FORCED {
         for by in tiles {
             let a = left.lying(0, &[], m, k).map_err(show)?;
