@@ -337,14 +337,21 @@ impl Listing {
             let kept = self.entries.iter().enumerate().filter(|(_, e)| keep(e));
             kept.map(|(i, e)| format!("{i}: {}", e.adapter.describe())).collect()
         };
-        let unfit = self.entries.iter().find_map(|e| match &e.verdict {
-            Verdict::Unfit(because) => Some((e.adapter.describe(), because.to_string())),
+        let software = names(&|e| e.verdict == Verdict::Software);
+        let unfit = self.entries.iter().filter_map(|e| match &e.verdict {
+            Verdict::Unfit(because) => Some((e.adapter.caps.identity.is_software(), e, because)),
             _ => None,
         });
-        let software = names(&|e| e.verdict == Verdict::Software);
+        // Hardware before software.
+        let unfit = unfit.min_by_key(|(is_software, ..)| *is_software);
         Err(match (&self.wanted, unfit) {
-            (_, Some((name, because))) if software.is_empty() => {
-                AdapterCause::Unfit { name, because }
+            _ if self.entries.is_empty() => AdapterCause::None { findings: self.findings },
+            (_, Some((is_software, e, because))) if software.is_empty() || !is_software => {
+                let rest = if software.is_empty() { "" } else { "; the others are software" };
+                AdapterCause::Unfit {
+                    name: e.adapter.describe(),
+                    because: format!("{because}{rest}"),
+                }
             }
             (Wanted::Named { text, from_env }, _) => {
                 let (text, from_env) = (text.clone(), *from_env);
@@ -392,3 +399,6 @@ impl fmt::Display for Listing {
         self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -168,6 +168,9 @@ impl Adapter {
         for &limit in crate::caps::Limit::ALL {
             caps = caps.with_limit(limit, created.limits.get(limit));
         }
+        if let Some(because) = unfit(&caps) {
+            return Err(AdapterCause::Created { because: because.to_string() }.into());
+        }
         self.accepts(&negotiate(&caps, plan.policy()))?;
         let caps = caps.with_experimental(created.has(Feature::CooperativeMatrix));
         let plan = negotiate(&caps, plan.policy());

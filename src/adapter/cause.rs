@@ -32,6 +32,9 @@ causes! {
     Exceeds { adapter: String, what: String }, Mismatch:
         ("the plan asks {adapter} for more than it has: {what}")
         help ("negotiate from the adapter's own `caps()`, downgraded but never improved");
+    Created { because: String }, Adapter:
+        ("the device cannot run wharf: {because}")
+        help ("create it with more: `required_limits: adapter.limits()`");
     Refused { adapter: String, message: String }, Driver:
         ("{adapter} refused to open a device: {message}")
         help ("{ANOTHER}");
@@ -40,5 +43,5 @@ causes! {
 const ANOTHER: &str = "choose another adapter: `Adapter::list()` shows them";
 
 fn list(names: &[String]) -> String {
-    if names.is_empty() { "no adapter at all".into() } else { names.join("; ") }
+    names.join("; ")
 }

@@ -242,6 +242,11 @@ fn unfit_adapters() {
 fn a_name_that_no_adapter_has() {
     let error = pollster::block_on(Adapter::find("no such adapter")).err().unwrap();
     let text = error.to_string();
+    if pollster::block_on(Adapter::list()).entries.is_empty() {
+        // Then it says why there is none.
+        assert!(text.starts_with("no GPU adapter"), "{text}");
+        return;
+    }
     let start = "no adapter matches \"no such adapter\"; there is: ";
     assert!(text.starts_with(start) && text.len() > start.len(), "it lists what there is: {text}");
     assert_eq!(error.kind(), ErrorKind::Adapter, "{text}");

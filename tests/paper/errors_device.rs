@@ -327,6 +327,20 @@ fn adopting_obeys_the_rules_of_opening() {
     assert_eq!(error.kind(), ErrorKind::Mismatch, "{error}");
 }
 
+#[test]
+fn an_adopted_device_that_was_made_with_too_little() {
+    let adapter = adapter(fixtures::lavapipe());
+    let limits = wgpu::Limits { max_storage_buffers_per_shader_stage: 4, ..Default::default() };
+    let descriptor = wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() };
+    let (device, queue) = wgpu::Device::noop(&descriptor);
+    says(
+        adapter.adopt(&adapter.negotiate(&Policy::exact()), device, queue),
+        ErrorKind::Adapter,
+        "the device cannot run wharf: storage_buffers_max is 4, wharf needs 5",
+        "create it with more: `required_limits: adapter.limits()`",
+    );
+}
+
 const OURS: &str = "this is a mistake of wharf's own, neither yours nor the driver's: please report it \
                     with this message and the output of the doctor";
 

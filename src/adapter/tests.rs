@@ -1,0 +1,52 @@
+//! What a listing says that has nothing to choose.
+
+use super::*;
+use crate::caps::Limit;
+use crate::caps::fixtures::{lavapipe, navi21};
+use crate::diagnosis::Obstacle;
+use crate::error::Error;
+
+/// The error where these are listed, of which none is to be had.
+fn told(adapters: &[Caps], wanted: Wanted) -> Error {
+    let verdicts = choose(adapters, &wanted);
+    let entries = adapters.iter().cloned().map(Adapter::on_paper).zip(verdicts);
+    let entries = entries.map(|(adapter, verdict)| Listed { adapter, verdict }).collect();
+    let findings = vec![Finding {
+        cause: Obstacle::NodePermission,
+        found: "a node is locked".into(),
+        remedy: "unlock it".into(),
+        blocking: true,
+    }];
+    let listing = Listing { entries, findings, notes: Vec::new(), wanted };
+    listing.into_chosen().expect_err("there is none")
+}
+
+fn named() -> Wanted {
+    Wanted::Named { text: "radeon".into(), from_env: true }
+}
+
+#[test]
+fn where_nothing_is_listed_a_name_is_told_why() {
+    for wanted in [named(), Wanted::Best { software: false }] {
+        let error = told(&[], wanted);
+        assert_eq!(error.to_string(), "no GPU adapter: a node is locked");
+        assert_eq!(error.help().as_deref(), Some("unlock it"));
+    }
+    let other = told(&[lavapipe()], named());
+    let text = "no adapter matches WHARF_ADAPTER=\"radeon\"; there is: 0: llvmpipe";
+    assert!(other.to_string().starts_with(text), "{other}");
+}
+
+#[test]
+fn hardware_that_is_unfit_comes_before_software() {
+    let unfit = |caps: Caps| caps.with_limit(Limit::StorageBuffers, 2);
+    let best = || Wanted::Best { software: false };
+    let why = "cannot run wharf: storage_buffers_max is 2, wharf needs 5";
+    let hardware = format!("AMD Radeon RX 6800 (RADV NAVI21) (vulkan) {why}");
+    let beside = format!("{hardware}; the others are software");
+    assert_eq!(told(&[lavapipe(), unfit(navi21())], best()).to_string(), beside);
+    assert_eq!(told(&[unfit(lavapipe()), unfit(navi21())], best()).to_string(), hardware);
+    let software = told(&[unfit(lavapipe()), lavapipe()], best()).to_string();
+    assert!(software.starts_with("only software adapters"), "{software}");
+    assert_eq!(told(&[unfit(navi21())], named()).to_string(), hardware);
+}
