@@ -10,7 +10,7 @@ use crate::caps::{Caps, Feature, Limit};
 use crate::dtype::DType;
 use crate::error::{Cause, Error, ErrorKind};
 use crate::host::cause::CarriageCause;
-use crate::host::convert::convertible;
+use crate::host::convert::{NARROWER, convertible};
 
 /// What the caller allows to happen to numbers on the way up, and to those that are made on the
 /// device as a dtype that it lacks.
@@ -185,6 +185,9 @@ impl fmt::Display for Permission {
             Self::Preserves(from, to) => {
                 write!(f, "; {from} -> {to} where each value survives")
             }
+            Self::Impossible(from, to) if convertible(*from, *to) => {
+                write!(f, "; {to} cannot be stored either")
+            }
             Self::Impossible(from, to) => {
                 write!(f, "; {from} -> {to} is no conversion of an upload")
             }
@@ -274,9 +277,6 @@ const NEEDS: [(DType, Feature); 4] = [
 ];
 
 /// What a dtype that cannot be stored is narrowed to, unless the policy names something else.
-const NARROWER: [(DType, DType); 3] =
-    [(DType::F64, DType::F32), (DType::I64, DType::I32), (DType::U64, DType::U32)];
-
 /// What operations compute in: f16 and bf16 always in f32, so that an answer does not depend on the
 /// adapter.
 const fn computed_in(stored: DType) -> DType {

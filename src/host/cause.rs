@@ -1,6 +1,6 @@
 //! What can be wrong with a dtype, or with a value on its way into another one.
 
-use super::convert::convertible;
+use super::convert::{NARROWER, convertible};
 use crate::dtype::DType;
 use crate::error::causes;
 use crate::shape::Shape;
@@ -10,11 +10,11 @@ causes! {
 
     OutOfRange { from: DType, to: DType, index: u64, value: String }, Conversion:
         ("{from} -> {to}: value {value} at index {index} is out of range")
-        help ("keep the wider dtype on an adapter that has it, or bring the value into range");
+        help ("carry it as {from} on an adapter that has it, or bring the value into range");
     Changed { from: DType, to: DType, index: u64, value: String }, Conversion:
         ("{from} -> {to}: value {value} at index {index} has no exact {to}")
-        help ("have roundings counted instead of refused: `.allow({})`",
-              format_args!("DType::{from:?}, DType::{to:?}"));
+        help ("have roundings counted instead of refused: `.allow(DType::{:?}, DType::{to:?})`",
+              NARROWER.iter().find(|(_, narrow)| narrow == to).map_or(*from, |(wide, _)| *wide));
     Overflow { from: DType, to: DType, index: u64, value: String }, Conversion:
         ("{from} -> {to}: value {value} at index {index} overflows to {}", beyond(*to))
         help ("scale the data, or leave out `overflow_is_error()` to have overflows counted");

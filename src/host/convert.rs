@@ -29,6 +29,10 @@ use self::survey::{Census, Survey, all_wide, census, exceeds, narrow_integers, s
 use super::tally::{Tally, Worst};
 use crate::dtype::{Class, DType, f8e4m3, f8e5m2};
 
+/// What is narrowed to what, where an adapter lacks it.
+pub(crate) const NARROWER: [(DType, DType); 3] =
+    [(DType::F64, DType::F32), (DType::I64, DType::I32), (DType::U64, DType::U32)];
+
 /// An integer target cannot hold a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfRange {

@@ -45,6 +45,9 @@ causes! {
     Version { version: u32, reads: &'static str }, File:
         ("the header is of version {version}, wharf reads {reads}")
         help ("have a tool of that version write it again as one of these");
+    BigEndian, File:
+        ("the file is big-endian")
+        help ("convert it to little-endian where it was made");
     Twice { name: String }, File:
         ("{name:?} is there twice")
         help ("write it again, with each name once");

@@ -119,6 +119,9 @@ pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTenso
     let mut text = Reader::of(file);
     text.skip(4)?;
     let version = text.u32()?;
+    if (2..=3).contains(&version.swap_bytes()) {
+        return Err(ArchiveCause::BigEndian.into());
+    }
     if !(2..=3).contains(&version) {
         return Err(ArchiveCause::Version { version, reads: "2 and 3" }.into());
     }

@@ -46,9 +46,12 @@ impl fmt::Display for SetCause {
                 let refused: usize = reasons.iter().map(|(_, names)| names.len()).sum();
                 write!(f, "{refused} of {of} tensors are refused: ")?;
                 for (i, (error, names)) in reasons.iter().enumerate() {
-                    let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+                    let mut named: Vec<String> =
+                        names.iter().take(3).map(|name| format!("{name:?}")).collect();
+                    let more = names.len().saturating_sub(3);
+                    named.extend((more > 0).then(|| format!("{more} more")));
                     let between = if i == 0 { "" } else { "; " };
-                    write!(f, "{between}{} ({error})", names.join(", "))?;
+                    write!(f, "{between}{} ({error})", named.join(", "))?;
                 }
                 Ok(())
             }

@@ -378,7 +378,7 @@ fn set(bytes: &mut [u8], at: usize, number: u64) {
     bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
 }
 
-pub(crate) const HOSTILE: [Wrong; 27] = [
+pub(crate) const HOSTILE: [Wrong; 28] = [
     ("cut in its header", "f4.npy", |b| b.truncate(11), "the header needs 12 bytes, there are 11"),
     (
         "cut before its values",
@@ -471,6 +471,7 @@ pub(crate) const HOSTILE: [Wrong; 27] = [
         "the header means nothing: lists in more than 4 lists",
     ),
     ("of another version", "blocks.gguf", |b| b[4] = 1, "the header is of version 1, wharf reads"),
+    ("turned around", "blocks.gguf", |b| b[4..8].reverse(), "the file is big-endian"),
     (
         "of a type that nobody knows",
         "blocks.gguf",

@@ -88,6 +88,14 @@ fn a_refused_set_lists_each_reason_once() {
     let want = format!("3 of 3 tensors are refused: \"x\", \"y\" ({floats}); \"n\" ({longs})");
     assert_eq!(error.to_string(), want);
     assert_eq!(error.help().expect("a remedy each").lines().count(), 2);
+    for name in ["a", "b", "c"] {
+        shipment.add(name, HostView::new(&a, [2]).unwrap()).unwrap();
+    }
+    let error = device.upload_set(&shipment).expect_err("f64 and u64 are refused");
+    let want = format!(
+        "6 of 6 tensors are refused: \"x\", \"y\", \"a\", 2 more ({floats}); \"n\" ({longs})"
+    );
+    assert_eq!(error.to_string(), want);
 }
 
 #[test]

@@ -123,12 +123,16 @@ fn dtypes_that_the_plan_rejects() {
 fn integers_out_of_range() {
     let device =
         baseline(&Policy::exact().allow(DType::I64, DType::I32).allow(DType::U64, DType::U32));
-    let help = "keep the wider dtype on an adapter that has it, or bring the value into range";
+    let help = |from| match from {
+        DType::I64 => "carry it as i64 on an adapter that has it, or bring the value into range",
+        DType::U64 => "carry it as u64 on an adapter that has it, or bring the value into range",
+        _ => "carry it as i8 on an adapter that has it, or bring the value into range",
+    };
     says(
         device.upload(&[0i64, 1, 1 << 40, 1 << 41], [4]),
         ErrorKind::Conversion,
         "i64 -> i32: value 1099511627776 at index 2 is out of range",
-        help,
+        help(DType::I64),
     );
     let mut late = vec![0u64; 5000];
     late[4321] = 1 << 32;
@@ -136,13 +140,13 @@ fn integers_out_of_range() {
         device.upload(&late, [5000]),
         ErrorKind::Conversion,
         "u64 -> u32: value 4294967296 at index 4321 is out of range",
-        help,
+        help(DType::U64),
     );
     says(
         device.upload_as(&[-1i8], [1], DType::U32),
         ErrorKind::Conversion,
         "i8 -> u32: value -1 at index 0 is out of range",
-        help,
+        help(DType::I8),
     );
     let (fits, _) = device.upload(&[i64::from(i32::MIN), 7], [2]).unwrap();
     assert_eq!(fits.to_vec::<i32>().unwrap(), [i32::MIN, 7], "what fits crosses");
@@ -161,7 +165,14 @@ fn values_that_may_not_change() {
         lossless.upload(&[1i64 << 40], [1]),
         ErrorKind::Conversion,
         "i64 -> i32: value 1099511627776 at index 0 is out of range",
-        "keep the wider dtype on an adapter that has it, or bring the value into range",
+        "carry it as i64 on an adapter that has it, or bring the value into range",
+    );
+    // What the plan narrows is allowed, not what was brought.
+    says(
+        lossless.upload_as(&[16_777_217i32], [1], DType::F64),
+        ErrorKind::Conversion,
+        "i32 -> f32: value 16777217 at index 0 has no exact f32",
+        "have roundings counted instead of refused: `.allow(DType::F64, DType::F32)`",
     );
     let (kept, receipt) = lossless.upload(&[1.0, f64::NAN, -0.0], [3]).unwrap();
     assert_eq!(receipt.tally.exact, 2, "what survives crosses");

@@ -185,7 +185,7 @@ fn what_cannot_be_converted_is_rejected_by_name() {
     assert_eq!(lines(&Caps::webgpu_baseline(), &policy, &[DType::F64, DType::U64]), want);
     let policy = Policy::exact().allow(DType::I64, DType::U64);
     let want = ["i64    rejected   -         -         adapter lacks shader-int64; \
-                 i64 -> u64 is no conversion of an upload"];
+                 u64 cannot be stored either"];
     assert_eq!(lines(&Caps::webgpu_baseline(), &policy, &[DType::I64]), want, "u64 is lacking too");
 }
 
