@@ -32,8 +32,10 @@ fn main() -> ExitCode {
             let _ = std::io::stdout().write_all(HELP.as_bytes());
             ExitCode::SUCCESS
         }
-        _ => {
-            let _ = std::io::stderr().write_all(HELP.as_bytes());
+        unknown => {
+            let unknown = unknown.map(|word| format!("wharf: no command {word:?}\n\n"));
+            let text = unknown.unwrap_or_default() + HELP;
+            let _ = std::io::stderr().write_all(text.as_bytes());
             ExitCode::from(EXIT_USAGE)
         }
     }
