@@ -287,7 +287,7 @@ impl Layout {
     pub fn transpose(&self) -> Result<Self> {
         let rank = self.shape.rank();
         if rank < 2 {
-            return Err(ShapeCause::Axis { axis: 1.into(), shape: self.shape }.into());
+            return Err(ShapeCause::Ranks { shape: self.shape, takes: "2 or more" }.into());
         }
         let mut axes: Vec<usize> = (0..rank).collect();
         axes.swap(rank - 2, rank - 1);

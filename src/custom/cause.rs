@@ -26,9 +26,12 @@ causes! {
     ReadOnly { name: String, binding: String, given: &'static str }, Shader:
         ("{name}: binding {binding} is read, and given by `{given}`")
         help ("give it by `read`, or declare it `var<storage, read_write>`");
-    Element { name: String, binding: String, takes: DType, given: DType }, DType:
+    Element { name: String, binding: String, takes: DType, given: DType, made: bool }, DType:
         ("{name}: binding {binding} holds {takes}, the tensor {given}")
-        help ("cast it: `cast(DType::{takes:?})`");
+        help ("{}", match made {
+            true => format!("create it as `DType::{takes:?}`"),
+            false => format!("cast it: `cast(DType::{takes:?})`"),
+        });
     Kinds { name: String, first: DType, other: DType }, DType:
         ("{name}: arrays of V are given {first} and {other}")
         help ("in one run `V` is four of one kind of number; f32, f16 and bf16 are one, and so \
@@ -40,7 +43,7 @@ causes! {
         ("{name}: binding {binding} is an array of {takes} numbers, the tensor has {given}");
     Empty { name: String, binding: String }, Shape:
         ("{name}: binding {binding} is given a tensor without elements")
-        help ("there is nothing to run where there is nothing to bind");
+        help ("it may be empty where nothing runs, as by `threads([0, 1, 1])`");
     Results { name: String, created: usize, taken: usize }, Shader:
         ("{name}: tensors created: {created}, taken: {taken}");
     Uniform { name: String, takes: u32, given: usize }, Shader:

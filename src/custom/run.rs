@@ -256,7 +256,7 @@ fn stowage(device: &Device, kernel: &Kernel, offers: &[(String, Offer<'_>)]) -> 
             Some((_, Offer::Update(tensor))) => tensor.dtype(),
             Some((_, Offer::Create(_, dtype))) => *device.plan().accept(*dtype)?.1,
             // Said below.
-            None => port.dtype,
+            None => continue,
         });
     }
     let kinds = stowage.dtypes.iter().map(|dtype| Kind::of(*dtype));
@@ -455,7 +455,7 @@ impl Check<'_> {
             Offer::Create(shape, dtype) => {
                 let shape = shape.map_err(|error| error.during(format!("{name}: {binding}")))?;
                 let (_, stored) = self.device.plan().accept(dtype)?;
-                self.fits(port, &shape, *stored)?;
+                self.fits(port, &shape, (*stored, true))?;
                 manning.created.push((shape, stored));
                 Ok(Stock::Created(manning.created.len() - 1))
             }
@@ -466,15 +466,15 @@ impl Check<'_> {
     fn tensor(self, port: &Port, tensor: &Tensor) -> Result<()> {
         let same = self.device.engine.same_device(&tensor.device().engine);
         same.map_err(|error| error.during(format!("{}: {}", self.name(), port.name)))?;
-        self.fits(port, tensor.shape(), tensor.dtype())
+        self.fits(port, tensor.shape(), (tensor.dtype(), false))
     }
 
-    /// Whether a tensor like this fits a binding.
+    /// Whether a tensor like this, which is made for it or not, fits a binding.
     #[track_caller]
-    fn fits(self, port: &Port, shape: &Shape, given: DType) -> Result<()> {
+    fn fits(self, port: &Port, shape: &Shape, (given, made): (DType, bool)) -> Result<()> {
         let (name, binding, takes) = (self.name(), port.name.clone(), port.dtype);
         if given != takes {
-            return Err(RunCause::Element { name, binding, takes, given }.into());
+            return Err(RunCause::Element { name, binding, takes, given, made }.into());
         }
         if shape.is_empty() && !self.is_idle {
             return Err(RunCause::Empty { name, binding }.into());

@@ -32,8 +32,9 @@ causes! {
             (Some(last), Some(_)) => format!("`clamp(0, {last})` keeps an index inside; one that \
                                               counts from the end needs {bound} added first"),
             (Some(last), None) => format!("`clamp(0, {last})` keeps a number inside; or ask for \
-                                           more than {bound}"),
-            (None, _) => "there is nothing to take an element from".into(),
+                                           more than {bound} (none is below 0)"),
+            (None, Some(_)) => "there is nothing to take an element from".into(),
+            (None, None) => "ask for one at least".into(),
         });
     /// Pivots that are no positive number, or none but zero, of `[matrices, pivots]`.
     Pivot { what: &'static str, of: Shape, lacks: &'static str, pivots: usize, hit: Hit }, Singular:

@@ -58,15 +58,22 @@ impl Refusal {
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
-            Self::Arity { .. } => None,
+            Self::Arity { .. } => Some("`x.apply(f, &[..])` gives those beside x".into()),
             Self::Condition { .. } => Some("compare first, or cast to bool".into()),
+            Self::Mixed { doing, left, .. } if doing.starts_with("assign") => {
+                Some(format!("cast the values: `.cast(DType::{left:?})`"))
+            }
             Self::Mixed { doing, left, right } => {
                 let op = Op::parse(doing);
-                let takes = |dtype: &&DType| op.is_none_or(|op| op.takes(**dtype));
+                let takes = |dtype: &&DType| match op {
+                    Some(op) => op.takes(**dtype),
+                    None => dtype.computes() || *doing == "choose",
+                };
                 let casts = [left, right].into_iter().filter(takes);
                 let casts: Vec<_> = casts.map(|to| format!("`.cast(DType::{to:?})`")).collect();
                 match op {
                     Some(op) if casts.is_empty() => Some(format!("{}: cast both", taken(op))),
+                    None if casts.is_empty() => Some("cast both: `.cast(DType::F32)`".into()),
                     _ => Some(format!("cast one of them: {}", casts.join(" or "))),
                 }
             }

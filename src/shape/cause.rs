@@ -39,7 +39,8 @@ causes! {
         ("data has {elements} elements, shape {shape} has {}", shape.elements())
         help ("give a shape whose product is the length of the data");
     Reshape { from: Shape, to: Shape }, Shape:
-        ("{from} has {} elements, {to} has {}", from.elements(), to.elements());
+        ("{from} has {} elements, {to} has {}", from.elements(), to.elements())
+        help ("the lengths multiply to as many; one may be -1: `reshape([-1, ..])`");
     Lengths { lengths: Vec<i128> }, Shape:
         ("{lengths:?} is no shape: {}", match lengths.iter().max() {
             _ if lengths.iter().filter(|&&length| length == -1).count() > 1 => {
@@ -73,15 +74,20 @@ causes! {
             length => format!("its places are {}, counted from 0 or back from -1", ends(*length)),
         });
     Cuts { cuts: usize, shape: Shape }, Shape:
-        ("{cuts} places and ranges for {shape} of rank {}", shape.rank())
+        ("places and ranges given: {cuts}, axes of {shape}: {}", shape.rank())
         help ("at most one for each axis; those that are left out are taken whole");
     Step { axis: Axis }, Shape:
         ("step 0 on axis {axis}")
         help ("a step is at least 1 forwards, or -1 and below backwards");
     Permutation { axes: Vec<Axis>, rank: usize }, Shape:
-        ("{axes:?} is not a permutation of the {rank} axes");
+        ("{axes:?} is not a permutation of the {rank} axes")
+        help ("{}", match rank {
+            0 => "a scalar has no axes".into(),
+            rank => format!("each axis once, in any order: {}", ends(*rank)),
+        });
     Squeeze { axis: Axis, dim: usize }, Shape:
-        ("axis {axis} has length {dim}, not 1");
+        ("axis {axis} has length {dim}, not 1")
+        help ("only an axis of length 1 goes away; `select` takes one place of a longer one");
     Strides { strides: usize, rank: usize }, Layout:
         ("{strides} stride{} for a shape of rank {rank}", if *strides == 1 { "" } else { "s" });
     Outside { lowest: i128, highest: i128, elements: usize }, Layout:
@@ -96,7 +102,11 @@ causes! {
         help ("a destination needs a distinct place for each element: no stride of 0 on an axis \
                longer than 1");
     Window { axis: Axis, size: usize, step: usize, dim: usize }, Shape:
-        ("windows of {size} with step {step} do not exist on axis {axis} of length {dim}");
+        ("windows of {size} with step {step} do not exist on axis {axis} of length {dim}")
+        help ("{}", match size.min(step) {
+            0 => "a window, a step and a dilation are 1 or more".into(),
+            _ => format!("at most {dim} fit; `pad` makes the axis longer"),
+        });
     Same { what: &'static str, left: Shape, right: Shape }, Shape:
         ("{what}: left {left}, right {right}");
     NotOne { shape: Shape }, Shape:

@@ -4,6 +4,7 @@ use core::ops::Range;
 use core::panic::Location;
 use std::sync::Arc;
 
+use super::cause::TensorCause;
 use super::{Other, Tensor};
 use crate::engine::site::asked;
 use crate::engine::{Engine, Site};
@@ -64,7 +65,11 @@ impl Tensor {
     #[track_caller]
     pub(super) fn become_or_carry(&mut self, sign: &str, made: Result<Self>) {
         let (shape, dtype) = (*self.shape(), self.dtype());
-        match made.and_then(|made| made.broadcast_to(shape)) {
+        let fits = |made: Self| {
+            let grown = TensorCause::Grows { made: *made.shape(), shape };
+            made.broadcast_to(shape).map_err(|_| grown.into())
+        };
+        match made.and_then(fits) {
             Ok(made) => *self = made,
             Err(error) => {
                 let error = error.during(format!("`{sign}` at {}", Location::caller()));

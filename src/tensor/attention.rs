@@ -524,7 +524,7 @@ impl Sizes {
                 return Err(TensorCause::Dtypes { what: both, left, right }.into());
             }
             if x.shape().rank() < 2 {
-                let cause = ShapeCause::Axis { axis: 1.into(), shape: *x.shape() };
+                let cause = ShapeCause::Ranks { shape: *x.shape(), takes: "2 or more" };
                 return Err(Error::from(cause).during(what));
             }
         }

@@ -32,16 +32,25 @@ causes! {
         help ("one index for each part of the source");
     Sizes { axis: Axis, sizes: Vec<usize>, dim: usize }, Shape:
         ("split: sizes {sizes:?} are {}, axis {axis} has {dim}",
-         sizes.iter().map(|&size| size as u128).sum::<u128>());
+         sizes.iter().map(|&size| size as u128).sum::<u128>())
+        help ("the sizes add up to {dim}; `chunk` and `split_evenly` take how many parts");
     Unstack { axis: Axis, dim: usize, parts: usize }, Shape:
         ("unstack: axis {axis} of length {dim}, taken apart into {parts}")
         help ("the array has a place for each: `let [x, y] = ..` takes a length of 2; `split` and \
                `at` do where the length is not known");
     Parts { what: &'static str, axis: Axis, dim: usize, count: usize }, Shape:
         ("{what}: axis {axis} of length {dim} has no {count} equal parts")
-        help ("`chunk` makes the last part shorter; `split` takes the sizes");
+        help ("{}", match (*what, count) {
+            (_, 0) => "one part at least",
+            ("glu" | "pairs", _) => "its length is even",
+            _ => "`chunk` makes the last part shorter; `split` takes the sizes",
+        });
+    Grows { made: Shape, shape: Shape }, Shape:
+        ("a result of {made} does not fit into {shape}, which keeps its shape")
+        help ("write `x = (&x + &y)?`, or sum the other side over the axes that are new");
     Pads { pads: usize, shape: Shape }, Shape:
-        ("pad: {pads} pairs for {shape} of rank {}", shape.rank());
+        ("pad: pairs given: {pads}, axes of {shape}: {}", shape.rank())
+        help ("one for each axis: `(0, 0)` for none");
     Reflect { axis: usize, pad: usize, dim: usize }, Shape:
         ("pad: {pad} reflected from axis {axis} of length {dim}")
         help ("at most one less than the axis has can be reflected");
@@ -59,15 +68,19 @@ causes! {
     Stored { what: &'static str, dtype: DType }, DType:
         ("{what}: {dtype} is stored and cast, not computed with")
         help ("cast it first, such as by `cast(DType::F32)`, which is fused into what reads it");
+    Makes { what: &'static str, dtype: DType }, DType:
+        ("{what}: {dtype} is stored and cast, not computed with")
+        help ("make f32, and `cast(DType::{dtype:?})`");
     Draws64, Rejected:
         ("uniform: f64 is drawn by 64-bit integers, the device lacks {}",
          Feature::ShaderInt64.name())
         help ("draw f32, and `cast(DType::F64)`");
     Probability { probability: f64 }, Shape:
-        ("bernoulli: probability {probability} is outside 0..=1");
+        ("bernoulli: probability {probability:?} is outside 0..=1");
     Empty { low: i64, high: i64 }, Shape:
         ("integers: {low}..{high} has {} numbers, not 1 to 2^32",
-         i128::from(*high) - i128::from(*low));
+         (i128::from(*high) - i128::from(*low)).max(0))
+        help ("the lower end comes first; of all bits: `random_bits`");
     /// Queries and values that do not stay in registers.
     Long { d: usize, e: usize }, Shape:
         ("queries of {d} and values of {e} are {} together, above {}", d + e, 4 * QUADS_MAX)
@@ -76,7 +89,7 @@ causes! {
         ("lengths and batches differ: left {lengths}, right {batches}")
         help ("one length for each batch: the axes of the keys before their heads");
     Cap { cap: f32 }, Shape:
-        ("a cap of {cap} for scores, not finite and above 0")
+        ("a cap of {cap:?} for scores, not finite and above 0")
         help ("leave `softcap` out for none");
     /// More keys than the loop of an invocation may take, or than a segment holds of one head.
     Keys { keys: usize, keys_max: usize }, Shape:
@@ -122,6 +135,11 @@ pub(super) const fn by_f32(dtype: DType) -> bool {
 /// Refuses a dtype that nothing is computed with.
 pub(super) fn computed_with(what: &'static str, dtype: DType) -> Result<()> {
     if dtype.computes() { Ok(()) } else { Err(TensorCause::Stored { what, dtype }.into()) }
+}
+
+/// Refuses a dtype that nothing is made of by computing.
+pub(super) fn makes(what: &'static str, dtype: DType) -> Result<()> {
+    if dtype.computes() { Ok(()) } else { Err(TensorCause::Makes { what, dtype }.into()) }
 }
 
 /// Refuses what is no float that is computed with.

@@ -79,7 +79,7 @@ impl Tensor {
         if self.shape() != other.shape() {
             return Ok(None);
         }
-        self.eq(other)?.all(..).map(Some)
+        self.eq(other).map_err(|error| error.during(doing))?.all(..).map(Some)
     }
 
     #[track_caller]

@@ -397,8 +397,8 @@ causes! {
         help ("pad it on both sides by {} at least: `Conv::padding`",
               (covers - padded).div_ceil(2) + (padded - dim) / 2);
     Bias { bias: Shape, rows: usize }, Shape:
-        ("a bias of {bias} for {rows} rows of the weight")
-        help ("a bias has one number for each row: `[{rows}]`");
+        ("a bias of {bias} for {rows} channels of the result")
+        help ("one number for each: `[{rows}]`");
     OutputPadding { padding: Vec<usize> }, Shape:
         ("output padding of {padding:?} of a convolution that is not transposed")
         help ("`Conv::padding` lies around the input; `conv_transpose2d` and its like take both");

@@ -111,8 +111,9 @@ impl Labelled {
         let mut axes: Vec<(Label, usize, isize)> = Vec::new();
         for ((label, dim), &stride) in self.dims().zip(self.x.layout.strides()) {
             match axes.iter_mut().find(|(known, ..)| *known == label) {
-                Some((_, known, _)) if *known != dim => {
-                    return Err(differ(label, *known, dim));
+                Some(&mut (_, left, _)) if left != dim => {
+                    let (label, right) = (label.to_string(), dim);
+                    return Err(EinsumCause::Diagonal { label, left, right }.into());
                 }
                 Some((_, _, along)) => *along += stride,
                 None => axes.push((label, dim, stride)),
@@ -330,14 +331,13 @@ fn lengths(terms: &[Labelled]) -> Result<Vec<(Label, usize)>> {
             None => known.push((label, dim)),
             Some((_, length)) if *length == dim || dim == 1 => {}
             Some((_, length)) if *length == 1 => *length = dim,
-            Some((_, length)) => return Err(differ(label, *length, dim)),
+            Some(&mut (_, left)) => {
+                let (label, right) = (label.to_string(), dim);
+                return Err(EinsumCause::Lengths { label, left, right }.into());
+            }
         }
     }
     Ok(known)
-}
-
-fn differ(label: Label, left: usize, right: usize) -> Error {
-    EinsumCause::Lengths { label: label.to_string(), left, right }.into()
 }
 
 causes! {
@@ -345,17 +345,20 @@ causes! {
     enum EinsumCause;
 
     Operands { spelled: usize, given: usize }, Shape:
-        ("letters for {spelled} operands, {given} are given")
+        ("operands given: {given}, spelled: {spelled}")
         help ("a comma stands between two operands: \"ij,jk->ik\" has two");
     Letter { letter: char }, Shape:
         ("{letter:?} is no letter")
         help ("an axis is a letter from a to z or A to Z, and `...` stands for several");
     Rank { word: String, named: usize, shape: Shape }, Shape:
-        ("\"{word}\" names {named} axes of {shape}, which has {}", shape.rank())
+        ("axes of {shape}: {}, named by \"{word}\": {named}", shape.rank())
         help ("one letter for each axis; `...` stands for those that are not named");
     Lengths { label: String, left: usize, right: usize }, Shape:
         ("axes {label} have lengths {left} and {right}")
         help ("axes of one letter are equally long, or of length 1");
+    Diagonal { label: String, left: usize, right: usize }, Shape:
+        ("axes {label} of one operand have lengths {left} and {right}")
+        help ("a letter twice in one operand is its diagonal: of axes that are equally long");
     Unknown { label: String }, Shape:
         ("no operand has the axis {label} of the result")
         help ("the result has letters of the operands: what it leaves out is summed over");

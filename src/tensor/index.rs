@@ -37,12 +37,7 @@ impl Tensor {
     #[doc(alias("take_along_axis", "take_along_dim"))]
     #[track_caller]
     pub fn gather(&self, axis: impl Into<Axis>, index: &Self) -> Result<Self> {
-        self.gathered("gather", axis.into(), index)
-    }
-
-    /// `gather` under the name of what it is a part of.
-    #[track_caller]
-    pub(super) fn gathered(&self, what: &'static str, axis: Axis, index: &Self) -> Result<Self> {
+        let (what, axis) = ("gather", axis.into());
         let (place, bound) = self.shape().find(axis).map_err(|error| error.during(what))?;
         self.beside_axis(what, axis, index)?;
         let places = self.places(what, axis, index, bound)?;
@@ -185,7 +180,7 @@ impl Tensor {
             return Err(TensorCause::Index { what, dtype }.into());
         }
         let shape = *self.shape();
-        index_space(shape.elements())?;
+        index_space(shape.elements()).map_err(|error| error.during(what))?;
         let explain = move |hit| FaultCause::Index { what, of, shape, bound, hit }.into();
         let expr = Expr::checked_index(dtype, bound);
         let named = Task::of(what, expr.clone());

@@ -296,7 +296,8 @@ impl Sides {
         if *rows != n || apart {
             return Err(LinalgCause::Right { of, given, n }.into());
         }
-        let batch = Shape::new(&of.dims()[..of.rank() - 2])?.broadcast(&Shape::new(lead)?)?;
+        let batch = Shape::new(&of.dims()[..of.rank() - 2])?.broadcast(&Shape::new(lead)?);
+        let batch = batch.map_err(|error| error.during("batches"))?;
         let whole = |columns: usize| Shape::new([batch.dims(), &[n, columns]].concat());
         let shape = whole(*columns)?;
         let flat = |x: &Tensor, columns: usize| {

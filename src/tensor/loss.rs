@@ -26,14 +26,15 @@ impl Tensor {
     #[track_caller]
     pub fn cross_entropy(&self, axis: impl Into<Axis>, targets: &Self) -> Result<Self> {
         let (name, axis) = ("cross_entropy", axis.into());
-        let (place, _) = self.shape().find(axis).map_err(|error| error.during(name))?;
+        let (place, bound) = self.shape().find(axis).map_err(|error| error.during(name))?;
         let (mut rows, scores) = (self.shape().dims().to_vec(), *self.shape());
         rows.remove(place);
         if *targets.shape().dims() != rows {
             return Err(LossCause::Targets { targets: *targets.shape(), scores, rows }.into());
         }
-        let targets = targets.unsqueeze(place).map_err(|error| error.during(name))?;
-        let picked = self.gathered(name, axis, &targets)?;
+        // Told by their own shape.
+        let places = self.places(name, axis, targets, bound)?.unsqueeze(place);
+        let picked = self.picked(name, &places.map_err(|error| error.during(name))?, place, 1)?;
         let made = || {
             float("input", self.dtype())?;
             let compute = if self.dtype() == DType::F64 { DType::F64 } else { DType::F32 };

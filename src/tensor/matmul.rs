@@ -1,6 +1,7 @@
 //! Products of matrices: checked at the call, computed when they are needed, fused with what
 //! follows.
 
+use super::cause::TensorCause;
 use super::reduce::summed;
 use super::{Factor, Tensor, Weight};
 use crate::dtype::{Class, DType};
@@ -85,6 +86,10 @@ impl Tensor {
             let rows = bias.broadcast_to(*out.shape());
             let rows = rows.map_err(|error| named(error.during("bias")))?;
             let rows = rows.widened(out.dtype).map_err(named)?;
+            if rows.dtype != out.dtype {
+                let (what, left, right) = ("result and bias", out.dtype(), rows.dtype());
+                return Err(named(TensorCause::Dtypes { what, left, right }.into()));
+            }
             out = out.apply(Op::Add, &[rows.into()]).map_err(named)?;
         }
         // No closure: it would be the line that asked.
@@ -172,7 +177,8 @@ impl Tensor {
             return Err(MatmulCause::Inner { left: shapes.0, right: shapes.1, k, inner }.into());
         }
         let of = |t: &Self| Shape::new(&t.shape().dims()[..t.shape().rank() - 2]);
-        let batch = of(&a)?.broadcast(&of(&b)?)?;
+        let batch = of(&a)?.broadcast(&of(&b)?);
+        let batch = batch.map_err(|error| error.during("batches"))?;
         let to = |t: &Self, rows: usize, columns: usize| {
             t.broadcast_to(Shape::new([batch.dims(), &[rows, columns]].concat())?)
         };
@@ -240,9 +246,10 @@ causes! {
         });
     Mixed { left: DType, right: DType }, DType:
         ("dtypes differ: left {left}, right {right}")
-        help ("cast one side, such as the {}: `cast`", match wider(*left) >= wider(*right) {
-            true => format!("right one to {left}"),
-            false => format!("left one to {right}"),
+        help ("{}", match (wider(*left), wider(*right)) {
+            ((false, ..), (false, ..)) => "cast both: `cast(DType::F32)`".into(),
+            (l, r) if l >= r => format!("cast one side, such as the right one to {left}: `cast`"),
+            _ => format!("cast one side, such as the left one to {right}: `cast`"),
         });
     Stored { dtype: DType }, DType:
         ("{dtype} is stored and cast, not multiplied")
@@ -253,7 +260,7 @@ causes! {
         help ("cast to an integer to count, or to a float: `cast`");
 }
 
-/// What says which of two dtypes the other is cast to: a product has no bool.
-fn wider(dtype: DType) -> (bool, usize) {
-    (dtype != DType::Bool, dtype.width())
+/// What says which of two dtypes the other is cast to: first whether there is a product of it.
+fn wider(dtype: DType) -> (bool, bool, usize) {
+    (dtype.computes() && dtype != DType::Bool, dtype.is_float(), dtype.width())
 }

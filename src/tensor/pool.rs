@@ -129,7 +129,8 @@ impl Tensor {
         let elements: usize = dims.iter().fold(1, |all, &dim| all.saturating_mul(dim));
         // With what windows cover beside them.
         if i32::try_from(elements.saturating_mul(2)).is_err() {
-            return Err(PoolCause::Elements { shape, axes: D, elements }.into());
+            let instead = "pool parts of it, or leave the places out: `max_pool`";
+            return Err(PoolCause::Elements { shape, axes: D, elements, instead }.into());
         }
         // Where there is nothing but the least number, the first tap may be one of the padding.
         let least = (how.padding != [0; D]).then(|| most.eq(self.least())).transpose()?;
@@ -269,6 +270,7 @@ impl Tensor {
         (0..D).try_fold(self.clone(), |x, i| {
             let (size, step, dilation) = (how.size[i], how.stride[i], how.dilation[i]);
             if size == 0 || dilation == 0 {
+                let size = 0;
                 let (axis, dim) = ((first + i).into(), self.shape().dims()[first + i]);
                 return Err(ShapeCause::Window { axis, size, step, dim }.into());
             }
@@ -300,10 +302,10 @@ causes! {
     Axes { shape: Shape, axes: usize }, Shape:
         ("windows over the last {axes} axes of {shape}, which has {}", shape.rank())
         help ("`unsqueeze` adds an axis of length 1");
-    Elements { shape: Shape, axes: usize, elements: usize }, Limit:
+    Elements { shape: Shape, axes: usize, elements: usize, instead: &'static str }, Limit:
         ("the last {axes} axes of {shape} have {elements} elements, above {} whose places are \
           counted", i32::MAX / 2)
-        help ("pool parts of it, or leave the places out: `max_pool`");
+        help ("{instead}");
     Arrived { shape: Shape, size: Vec<usize>, windows: Vec<usize> }, Shape:
         ("{shape} arrives at windows over {size:?}, of which there are {windows:?}")
         help ("the windows and sizes are those of the pool whose gradient it is");

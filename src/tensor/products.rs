@@ -166,7 +166,9 @@ impl Tensor {
             given.broadcast_to(angles)?.cast(wide)?.unsqueeze(pair)
         };
         let pairs = self.reshape(dims)?.cast(wide)?;
-        let turned = pairs.turned_by(pair, &angle(cos)?, &angle(sin)?)?;
+        let cos = angle(cos).map_err(|error| error.during("cos"))?;
+        let sin = angle(sin).map_err(|error| error.during("sin"))?;
+        let turned = pairs.turned_by(pair, &cos, &sin)?;
         turned.cast(self.dtype())?.reshape_copied(*self.shape())
     }
 

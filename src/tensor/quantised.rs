@@ -161,7 +161,8 @@ impl Quantised {
         let [out, k] = self.shape.array()?;
         let dims = x.shape().dims();
         if dims.last() != Some(&k) {
-            return Err(QuantisedCause::Inner { left: *x.shape(), right: self.shape }.into());
+            let (left, right) = (*x.shape(), self.shape);
+            return Err(QuantisedCause::Inner { left, right, blocks: true }.into());
         }
         let rank = dims.len();
         let m = dims[..rank - 1].iter().product::<usize>();
@@ -235,8 +236,8 @@ impl Weight<'_> {
                 }
                 // Checked here, so that the error has the shapes that were given, not a transposed
                 // one.
-                if left.rank() > 0 && left.dims().last() != right.dims().last() {
-                    return Err(QuantisedCause::Inner { left, right }.into());
+                if left.dims().last() != right.dims().last() {
+                    return Err(QuantisedCause::Inner { left, right, blocks: false }.into());
                 }
                 x.matmul_widening(&tensor.t()?)
             }
@@ -273,10 +274,13 @@ causes! {
     Deep { k: usize }, Limit:
         ("quantised rows of {k}, above {K_MAX}")
         help ("split the rows, and add the products of the parts");
-    Inner { left: Shape, right: Shape }, Shape:
+    Inner { left: Shape, right: Shape, blocks: bool }, Shape:
         ("inner dimensions differ: left {left}, weights {right} ({} against {})",
          inner(left), inner(right))
-        help ("weights are [out, in]; take `weight.t()` of an [in, out]");
+        help ("{}", match blocks {
+            true => "the last axis of the left side is as long as a row of the weights",
+            false => "weights are [out, in]; take `weight.t()` of an [in, out]",
+        });
 }
 
 /// The dtypes of values and scales of every form.

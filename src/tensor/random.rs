@@ -1,7 +1,7 @@
 //! Random tensors: made on the device, from a key and nothing else.
 
 use super::Tensor;
-use super::cause::{FLOATS_BY_F32, TensorCause, by_f32, float};
+use super::cause::{FLOATS_BY_F32, TensorCause, by_f32, float, makes};
 use super::number::Scalar;
 use crate::caps::Feature;
 use crate::device::Device;
@@ -91,6 +91,7 @@ impl Device {
     #[track_caller]
     pub fn uniform(&self, key: Key, shape: impl IntoShape, dtype: DType) -> Result<Tensor> {
         let (what, shape) = ("uniform", shape.into_shape()?);
+        makes(what, dtype)?;
         float(what, dtype)?;
         let made = self.making(what, dtype)?;
         if made.rules.lossless {

@@ -1,7 +1,7 @@
 //! Numbers in a row: computed from their positions.
 
 use super::Tensor;
-use super::cause::{TensorCause, computed_with, float};
+use super::cause::{TensorCause, float, makes};
 use super::number::Scalar;
 use super::ops::{Borrowed, apply};
 use super::reduce::computed;
@@ -60,7 +60,7 @@ impl Device {
         dtype: DType,
     ) -> Result<Tensor> {
         let (what, made) = ("arange", self.making("arange", dtype)?);
-        computed_with(what, dtype)?;
+        makes(what, dtype)?;
         let named = |error: Error| error.during(what);
         let (start, end, step) = (start.into(), end.into(), step.into());
         for number in [start, end, step] {
@@ -135,6 +135,7 @@ impl Device {
         let what = "linspace";
         let made = self.making(what, dtype)?;
         let named = |error: Error| error.during(what);
+        makes(what, dtype)?;
         float(what, dtype)?;
         index_space(count).map_err(named)?;
         let (wide, stored) = (computed(dtype), computed(*made.stored));
@@ -172,7 +173,9 @@ impl Device {
     #[track_caller]
     pub fn eye(&self, rows: usize, columns: usize, dtype: DType) -> Result<Tensor> {
         let made = self.making("eye", dtype)?;
-        let (row, column) = (self.iota(rows)?.unsqueeze(1)?, self.iota(columns)?);
+        let named = |error: Error| error.during("eye");
+        let row = self.iota(rows).map_err(named)?.unsqueeze(1)?;
+        let column = self.iota(columns).map_err(named)?;
         row.eq(&column)?.cast_to(made.stored)
     }
 }
@@ -184,7 +187,8 @@ fn steps(start: Number, end: Number, step: Number) -> Option<usize> {
         let way = if step < 0 { start - end } else { end - start };
         let (way, step) = (way.max(0).unsigned_abs(), step.unsigned_abs());
         let count = (way + step.saturating_sub(1)).checked_div(step)?;
-        return usize::try_from(count).ok();
+        // As many are refused as more would be.
+        return Some(usize::try_from(count).unwrap_or(usize::MAX));
     }
     let steps = (end.float() - start.float()) / step.float();
     steps.is_finite().then(|| steps.ceil() as usize) // below 0 it is 0

@@ -300,10 +300,11 @@ causes! {
     enum RankCause;
 
     Bins { bins: usize, low: f64, high: f64 }, Shape:
-        ("{bins} bins of {low} to {high}")
-        help ("there is one bin at least, of a finite range, and the lower end comes first");
+        ("{bins} bins of {low:?} to {high:?}")
+        help ("one bin at least, of a finite range whose lower end comes first; a bin is as wide \
+               as a normal number of f32: fewer bins, another range, or f64");
     Part { part: f64 }, Shape:
-        ("{part} is outside 0..=1")
+        ("{part:?} is outside 0..=1")
         help ("a part of all elements: the median is 0.5");
     Nothing { shape: Shape }, Shape:
         ("no elements in {shape}, which has 0 along the axes")

@@ -508,7 +508,10 @@ causes! {
         help ("images are `[n, channels, height, width]`, and a grid is `[n, y, x, 2]`");
     Places { shape: Shape, length: usize }, Shape:
         ("an image of {shape} has an axis of {length} elements, not 1 to {LENGTH_MAX}")
-        help ("f32 tells no more places apart: `interpolate` makes it smaller");
+        help ("{}", match length {
+            0 => "there is nothing to look at",
+            _ => "f32 tells no more places apart: `interpolate` makes it smaller",
+        });
     Large { largest: usize, segment: usize }, Limit:
         ("an image or a grid of {largest} elements, above {segment} of a segment")
         help ("sample parts of the image or of the grid");

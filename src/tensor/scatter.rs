@@ -289,7 +289,8 @@ impl Tensor {
         if left != right {
             return Err(TensorCause::Dtypes { what, left, right }.into());
         }
-        let mut index = index.broadcast_to(source.shape()).map_err(named)?;
+        let index = index.broadcast_to(source.shape());
+        let mut index = index.map_err(|error| named(error.during("index")))?;
         for last in (rank..source.shape().rank()).rev() {
             // An empty row has no destination.
             let some = source.shape().dims()[last].min(1);

@@ -2,7 +2,7 @@
 //! they are, no kernels of their own.
 
 use super::Tensor;
-use super::cause::computed_with;
+use super::cause::float;
 use super::reduce::computed;
 use crate::engine::site::asked;
 use crate::error::{Error, Result};
@@ -26,10 +26,8 @@ impl Tensor {
         compute: impl FnOnce(&Self) -> Result<Self>,
     ) -> Result<Self> {
         let computed = || {
-            computed_with("input", self.dtype())?;
-            // An integer is refused by its own name.
-            let wide = if self.dtype().is_float() { computed(self.dtype()) } else { self.dtype() };
-            compute(&self.cast(wide)?)?.cast(self.dtype())
+            float("input", self.dtype())?;
+            compute(&self.cast(computed(self.dtype()))?)?.cast(self.dtype())
         };
         asked(computed).map_err(|error: Error| error.during(what))
     }

@@ -14,6 +14,8 @@ fn dense<const N: usize>(dims: [usize; N]) -> Layout {
 
 const BROADCAST: &str =
     "of two dimensions that differ one must be 1; `unsqueeze` adds an axis of length 1";
+const ORDER: &str = "each axis once, in any order: 0 to 1";
+const LONGER: &str = "only an axis of length 1 goes away; `select` takes one place of a longer one";
 const OUTSIDE: &str = "an element at index i lies at offset + sum(i * stride); lower the shape, the strides \
                        or the offset";
 
@@ -61,13 +63,15 @@ fn views() {
     let step = "a step is at least 1 forwards, or -1 and below backwards";
     says(layout.slice(0, 0..2, 0), shape, "step 0 on axis 0", step);
     let text = "[0, 0] is not a permutation of the 2 axes";
-    says(layout.permute([0, 0]), shape, text, None);
-    says(layout.permute([0; 0]), shape, "[] is not a permutation of the 2 axes", None);
-    says(layout.squeeze(1), shape, "axis 1 has length 3, not 1", None);
+    says(layout.permute([0, 0]), shape, text, ORDER);
+    says(layout.permute([0; 0]), shape, "[] is not a permutation of the 2 axes", ORDER);
+    let text = "[0] is not a permutation of the 0 axes";
+    says(dense([]).permute([0]), shape, text, "a scalar has no axes");
+    says(layout.squeeze(1), shape, "axis 1 has length 3, not 1", LONGER);
     let text = "windows of 4 with step 1 do not exist on axis 1 of length 3";
-    says(layout.windows(1, 4, 1), shape, text, None);
+    says(layout.windows(1, 4, 1), shape, text, "at most 3 fit; `pad` makes the axis longer");
     let text = "windows of 2 with step 0 do not exist on axis 1 of length 3";
-    says(layout.windows(1, 2, 0), shape, text, None);
+    says(layout.windows(1, 2, 0), shape, text, "a window, a step and a dilation are 1 or more");
     says(
         dense([1; 8]).unsqueeze(0),
         shape,
@@ -88,9 +92,11 @@ fn axes_and_places_as_they_are_given() {
     says(layout.slice(-3i64, .., 1), shape, text, help);
     let text = format!("axis {} does not exist in [2, 3] of rank 2", usize::MAX);
     says(layout.flip(usize::MAX), shape, &text, help);
+    let rank = "`reshape`, `at` and `unsqueeze` change the rank";
+    says(dense([3]).transpose(), shape, "[3] has rank 1, not 2 or more", rank);
     let text = "axis 1 does not exist in [3] of rank 1";
     let alone = "its axes are 0 alone, counted from 0 or back from -1";
-    says(dense([3]).transpose(), shape, text, alone);
+    says(dense([3]).flip(1), shape, text, alone);
     let text = "axis -1 does not exist in [] of rank 0";
     says(dense([]).flip(-1), shape, text, "a scalar has no axes: `unsqueeze` adds one");
     let places = "its places are 0 to 2, counted from 0 or back from -1";
@@ -98,8 +104,8 @@ fn axes_and_places_as_they_are_given() {
     says(layout.unsqueeze(3), shape, text, places);
     let text = "no place for a new axis -4 in [2, 3] of rank 2";
     says(layout.unsqueeze(-4), shape, text, places);
-    says(layout.permute([0, -2]), shape, "[0, -2] is not a permutation of the 2 axes", None);
-    says(layout.squeeze(-1), shape, "axis -1 has length 3, not 1", None);
+    says(layout.permute([0, -2]), shape, "[0, -2] is not a permutation of the 2 axes", ORDER);
+    says(layout.squeeze(-1), shape, "axis -1 has length 3, not 1", LONGER);
 
     let all = "the axis has `0..3`, of which this is `0..3`";
     let none = "the axis has `0..3`, of which this is `3..3`";
@@ -124,7 +130,7 @@ fn axes_and_places_as_they_are_given() {
     let none = "an axis of length 0 has no places";
     says(dense([0]).at(0), ErrorKind::Index, "place 0 is outside axis 0 of length 0", none);
     let help = "at most one for each axis; those that are left out are taken whole";
-    says(layout.at((0, .., 1)), shape, "3 places and ranges for [2, 3] of rank 2", help);
+    says(layout.at((0, .., 1)), shape, "places and ranges given: 3, axes of [2, 3]: 2", help);
 }
 
 #[test]
@@ -157,7 +163,8 @@ fn shapes_of_views() {
     let text = "[2, 3] does not broadcast to [3]";
     says(layout.broadcast_to([3]), ErrorKind::Shape, text, BROADCAST);
     let text = "[2, 3] has 6 elements, [4] has 4";
-    says(layout.reshape([4]), ErrorKind::Shape, text, None);
+    let help = "the lengths multiply to as many; one may be -1: `reshape([-1, ..])`";
+    says(layout.reshape([4]), ErrorKind::Shape, text, help);
     says(
         layout.transpose().unwrap().reshape([6]),
         ErrorKind::Layout,

@@ -53,7 +53,7 @@ fn sizes_whose_sum_overflows() {
         tensor().split(0, &[usize::MAX, 4]),
         ErrorKind::Shape,
         "split: sizes [18446744073709551615, 4] are 18446744073709551619, axis 0 has 3",
-        None,
+        "the sizes add up to 3; `chunk` and `split_evenly` take how many parts",
     );
 }
 

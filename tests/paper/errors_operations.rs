@@ -161,7 +161,7 @@ fn attention_names_what_is_wrong() {
         },
         Row {
             refused: capped(0.0),
-            text: "attention: a cap of 0 for scores, not finite and above 0",
+            text: "attention: a cap of 0.0 for scores, not finite and above 0",
             help: NO_CAP,
             mended: q.attention(&q, &q, &plain),
         },
@@ -179,7 +179,7 @@ fn attention_names_what_is_wrong() {
         },
     ]);
     let error = q.attention(&q, &row, &plain).unwrap_err().to_string();
-    assert_eq!(error, "attention: values: axis 1 does not exist in [4] of rank 1");
+    assert_eq!(error, "attention: values: [4] has rank 1, not 2 or more");
 }
 
 #[test]
@@ -228,8 +228,8 @@ fn convolutions_name_what_does_not_fit() {
         },
         Row {
             refused: x.conv2d(&w, Some(&ones(&[4])), &plain),
-            text: "conv2d: a bias of [4] for 6 rows of the weight",
-            help: "a bias has one number for each row: `[6]`",
+            text: "conv2d: a bias of [4] for 6 channels of the result",
+            help: "one number for each: `[6]`",
             mended: x.conv2d(&w, Some(&bias), &plain),
         },
     ]);
@@ -510,7 +510,6 @@ fn what_is_put_together_of_others_names_itself() {
     let one = |parts: Vec<Tensor>| parts[0].clone();
     let parts = "`chunk` makes the last part shorter; `split` takes the sizes";
     let rank = "`reshape`, `at` and `unsqueeze` change the rank";
-    let takes = "elu takes f32, f16, bf16, f64: cast to one of them";
     check([
         Row {
             refused: x.flatten(1..4),
@@ -527,7 +526,7 @@ fn what_is_put_together_of_others_names_itself() {
         Row {
             refused: x.glu(1),
             text: "glu: axis 1 of length 3 has no 2 equal parts",
-            help: parts,
+            help: "its length is even",
             mended: x.split(1, &[2, 1]).and_then(|parts| parts[0].glu(1)),
         },
         Row {
@@ -556,8 +555,8 @@ fn what_is_put_together_of_others_names_itself() {
         },
         Row {
             refused: whole.selu(),
-            text: "selu: elu does not exist for i32",
-            help: takes,
+            text: "selu: input: i32, not a float",
+            help: CAST,
             mended: whole.cast(DType::F32).and_then(|x| x.selu()),
         },
     ]);
@@ -578,7 +577,7 @@ fn an_operator_that_assigns_leaves_its_error_in_the_tensor() {
     let x = device.ones([2, 3], DType::F32).unwrap();
     let assigns: [(Assign, &str, &[usize], &str); 4] = [
         (|x, y| *x += y, "+=", &[2, 4], "add: [2, 3] and [2, 4] do not broadcast"),
-        (|x, y| *x *= y, "*=", &[5, 2, 3], "[5, 2, 3] does not broadcast to [2, 3]"),
+        (|x, y| *x *= y, "*=", &[5, 2, 3], "a result of [5, 2, 3] does not fit into [2, 3]"),
         (|x, y| *x &= y, "&=", &[3], "and does not exist for f32"),
         (|x, _| *x %= &u64::MAX, "%=", &[3], "scalar 18446744073709551615 is not a value of f32"),
     ];

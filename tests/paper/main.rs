@@ -32,6 +32,8 @@ mod errors_lent;
 #[cfg(test)]
 mod errors_operations;
 #[cfg(test)]
+mod errors_remedies;
+#[cfg(test)]
 mod errors_vocabulary;
 #[cfg(test)]
 mod exact;

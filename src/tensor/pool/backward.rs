@@ -99,12 +99,14 @@ impl Tensor {
             if given != shape {
                 return Err(PoolCause::Places { places: given, shape }.into());
             }
-            let elements: usize = size.iter().fold(1, |all, &dim| all.saturating_mul(dim));
-            if i32::try_from(elements.saturating_mul(2)).is_err() {
-                return Err(PoolCause::Elements { shape, axes: D, elements }.into());
-            }
             let lead = &shape.dims()[..shape.rank() - D];
             let result = Shape::new([lead, &size[..]].concat())?;
+            let elements: usize = size.iter().fold(1, |all, &dim| all.saturating_mul(dim));
+            if i32::try_from(elements.saturating_mul(2)).is_err() {
+                let instead = "gradients of parts of it";
+                let (axes, shape) = (D, result);
+                return Err(PoolCause::Elements { shape, axes, elements, instead }.into());
+            }
             if result.is_empty() || shape.is_empty() {
                 let zeros = self.device.zeros(result, self.dtype())?;
                 return zeros.on_behalf_of(&[self, places]);

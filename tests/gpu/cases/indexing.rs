@@ -428,7 +428,8 @@ async fn one_hot(ctx: &Ctx) -> Outcome {
     same("one_hot u8", index.one_hot(5, DType::U8), &want(1)).await?;
     let error = fails(&index.one_hot(3, DType::U8).map_err(show)?).await?;
     ensure!(error.to_string().starts_with("one_hot: "), "{error}");
-    let help = Some("`clamp(0, 2)` keeps a number inside; or ask for more than 3");
+    let help =
+        Some("`clamp(0, 2)` keeps a number inside; or ask for more than 3 (none is below 0)");
     ensure_eq!(error.help().as_deref(), help, "no number counts from an end");
     let bins = index.bincount(3).map_err(show)?;
     let error = fails(&bins).await?;
@@ -457,7 +458,7 @@ async fn mistakes(ctx: &Ctx) -> Outcome {
             device.linspace(0.0, 1e6, 3, DType::F16),
             "linspace: scalar 1000000.0 is not a value of f16",
         ),
-        (x.pad(&[(1, 1)], Pad::Reflect), "pad: 1 pairs for [2, 3] of rank 2"),
+        (x.pad(&[(1, 1)], Pad::Reflect), "pad: pairs given: 1, axes of [2, 3]: 2"),
         (x.pad(&[(2, 0), (0, 0)], Pad::Reflect), "pad: 2 reflected from axis 0 of length 2"),
         (x.gather(0, &z), "gather: f32 is no index, which is i32, u32, i64 or u64"),
         (x.tril(0).and_then(|t| t.slice(0, 0..1)?.squeeze(0)?.tril(0)), "tril: "),

@@ -531,7 +531,7 @@ async fn refuses(ctx: &Ctx) -> Outcome {
     says(
         &[2, 4, 5],
         &[3, 5, 6],
-        "matmul: [2] and [3] do not broadcast: 2 against 3 on axis 0
+        "matmul: batches: [2] and [3] do not broadcast: 2 against 3 on axis 0
   help: of two dimensions that differ one must be 1; `unsqueeze` adds an axis of length 1",
     )?;
     let (a, b) = (of(&[2, 2], DType::F32)?, of(&[2, 2], DType::I32)?);

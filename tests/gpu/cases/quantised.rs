@@ -475,7 +475,7 @@ async fn refuses(ctx: &Ctx) -> Outcome {
     ensure_eq!(made, Err(want.to_owned()), "what is only read");
     let linear = of(&[2, 3], DType::F32)?.linear(&weights, None, None).map(drop).map_err(text);
     let want = "linear: inner dimensions differ: left [2, 3], weights [3, 64] (3 against 64)
-  help: weights are [out, in]; take `weight.t()` of an [in, out]";
+  help: the last axis of the left side is as long as a row of the weights";
     ensure_eq!(linear, Err(want.to_owned()), "inner");
     let linear = of(&[2, 64], DType::I32)?.linear(&weights, None, None).map(drop).map_err(text);
     let want = "linear: i32 by quantised weights, not f32, f16 or bf16

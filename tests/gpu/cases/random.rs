@@ -1,6 +1,7 @@
 //! Random numbers: on every driver the same bits as on the host with the same key.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use wharf::op::Joint;
 use wharf::reference::Number;
@@ -214,6 +215,10 @@ async fn mistakes(ctx: &Ctx) -> Outcome {
         (
             device.integers(key, [3], 5..5, DType::I32),
             "integers: 5..5 has 0 numbers, not 1 to 2^32",
+        ),
+        (
+            device.integers(key, [3], Range { start: 5, end: 2 }, DType::I32),
+            "integers: 5..2 has 0 numbers, not 1 to 2^32",
         ),
         (device.integers(key, [3], 0..257, DType::U8), "integers: scalar 256 is not a value of u8"),
         (device.integers(key, [3], 0..2, DType::F32), "integers: f32, not an integer"),

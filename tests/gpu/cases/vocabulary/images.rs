@@ -555,7 +555,7 @@ async fn refused(ctx: &Ctx) -> Outcome {
             &grid,
             zero,
             "an image of [2, 1, 0, 4] has an axis of 0 elements, not 1 to 4194304",
-            places,
+            "there is nothing to look at",
         ),
         (
             &wide,
