@@ -32,8 +32,8 @@ fn each<T: Copy + Default, const N: usize>(
     Ok(all)
 }
 
-/// What counts come to when multiplied. On hosts of 32 bits it may be more than they count; beyond 64
-/// bits it is the largest count.
+/// What counts come to when multiplied: on hosts of 32 bits perhaps more than they count; beyond 64
+/// bits the largest count.
 pub(crate) fn product<const N: usize>(counts: [usize; N]) -> u64 {
     counts.into_iter().fold(1, |all, n| all.saturating_mul(n as u64))
 }

@@ -171,6 +171,11 @@ impl Error {
         self.kind() == ErrorKind::OutOfMemory
     }
 
+    /// Whether there may be memory when somebody asks again, or what was waited for be done.
+    pub(crate) fn may_pass(&self) -> bool {
+        [ErrorKind::OutOfMemory, ErrorKind::TimedOut].contains(&self.kind())
+    }
+
     /// Whether the device is gone: whatever needs it fails with this error from now on.
     #[must_use]
     pub fn is_device_lost(&self) -> bool {

@@ -15,16 +15,14 @@
 //! and everything computed from it has the same; but one that found no memory keeps what it is
 //! computed from, and is computed once somebody asks again and there is some.
 
-use core::hash::{Hash, Hasher};
 use core::panic::Location;
 use std::collections::{HashMap, HashSet};
-use std::hash::DefaultHasher;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::dtype::DType;
 use crate::engine::site::{Choosing, Site};
-use crate::error::{Error, ErrorKind, Result, mistake};
+use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
 use crate::kernel::Operand;
 use crate::kernel::cores::{Core, Head, Tail};
@@ -37,7 +35,7 @@ use crate::shared::lock;
 use crate::timeline::Activity;
 use crate::transfer::clear;
 use crate::wgsl::expr::{self, Expr};
-use burden::{BINDINGS_MAX, Burden, Load};
+use burden::{BINDINGS_MAX, Burden, Load, view_id};
 pub(crate) use what::What;
 
 mod burden;
@@ -108,26 +106,20 @@ impl Drop for Todo {
 
 /// The nodes among the arguments, each once.
 fn distinct(args: &[Arg]) -> impl Iterator<Item = &Arc<Node>> {
-    let node = |arg: &'_ Arg| match arg {
-        Arg::View(node, _) => Some(Arc::as_ptr(node)),
-        Arg::Scalar(..) => None,
-    };
-    args.iter().enumerate().filter_map(move |(i, arg)| match arg {
-        Arg::View(n, _) if args[..i].iter().all(|a| node(a) != node(arg)) => Some(n),
-        _ => None,
-    })
+    firsts(args, |_, _| true)
 }
 
-/// The nodes among the arguments, once for each view of them: what is read in two ways is computed
-/// before, and not on both.
+/// Once for each view of them: what is read in two ways is computed before, and not on both.
 fn read(args: &[Arg]) -> impl Iterator<Item = &Arc<Node>> {
-    args.iter().enumerate().filter_map(|(i, arg)| match arg {
-        Arg::View(node, layout) => {
-            let same =
-                |a: &Arg| matches!(a, Arg::View(n, l) if Arc::ptr_eq(n, node) && l == layout);
-            (!args[..i].iter().any(same)).then_some(node)
-        }
-        Arg::Scalar(..) => None,
+    firsts(args, |layout, other| layout == other)
+}
+
+/// The nodes of arguments that have none like them before, of the same node by a layout like it.
+fn firsts(args: &[Arg], like: fn(&Layout, &Layout) -> bool) -> impl Iterator<Item = &Arc<Node>> {
+    args.iter().enumerate().filter_map(move |(i, arg)| {
+        let Arg::View(node, by) = arg else { return None };
+        let same = |a: &Arg| matches!(a, Arg::View(n, l) if Arc::ptr_eq(n, node) && like(l, by));
+        (!args[..i].iter().any(same)).then_some(node)
     })
 }
 
@@ -150,11 +142,6 @@ impl Context<'_> {
         let bindings = self.site.engine.gpu.caps().limits.storage_buffers_max;
         bindings.min(BINDINGS_MAX as u64) as usize - 1
     }
-}
-
-/// Whether there may be memory when somebody asks again, or what was waited for be done.
-fn passes(error: &Error) -> bool {
-    [ErrorKind::OutOfMemory, ErrorKind::TimedOut].contains(&error.kind())
 }
 
 fn next_id() -> u64 {
@@ -207,7 +194,7 @@ impl Node {
                 });
             let Some(node) = heaviest else { break };
             // Any other error stays in the node, and is found again when the consumer is realised.
-            late = node.realise(context).is_err_and(|error| passes(&error));
+            late = node.realise(context).is_err_and(|error| error.may_pass());
             weight = weigh(&what, &args);
         }
         for node in read(&args) {
@@ -264,7 +251,7 @@ impl Node {
             lock(sketched).insert(core::ptr::from_ref(self) as usize, made.clone());
             return made;
         }
-        if made.as_ref().is_err_and(passes) {
+        if made.as_ref().is_err_and(Error::may_pass) {
             return made;
         }
         let done = self.done.get_or_init(|| made).clone();
@@ -408,7 +395,7 @@ fn weigh(what: &What, args: &[Arg]) -> Burden {
         }
         let dense = layout.is_all_of(&node.shape);
         let mut leaf = Load::default();
-        leaf.leaves.insert(view_id(node, layout, dense));
+        leaf.leaves.insert(view_id(node.id, layout, dense));
         let below = &node.weight;
         let plain = if deferred && dense && !below.is_core { below.plain } else { leaf };
         let carrying = if deferred && dense { below.carrying } else { leaf };
@@ -422,17 +409,6 @@ fn weigh(what: &What, args: &[Arg]) -> Burden {
         }
     }
     total
-}
-
-/// One number for a view. Views that share one by accident are counted once too few, which is found
-/// out when the kernel is gathered.
-fn view_id(node: &Node, layout: &Layout, dense: bool) -> u64 {
-    if dense {
-        return 2 * node.id;
-    }
-    let mut hasher = DefaultHasher::new();
-    (node.id, layout).hash(&mut hasher);
-    hasher.finish() | 1
 }
 
 /// An expression being gathered from the graph, with its operands.

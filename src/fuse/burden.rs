@@ -1,5 +1,10 @@
 //! What a deferred node costs the kernel that takes it in.
 
+use core::hash::{Hash, Hasher};
+use std::hash::DefaultHasher;
+
+use crate::layout::Layout;
+
 /// The deepest graph of one kernel. A deeper one would save dispatches, but every walk recurses as
 /// deep.
 const DEPTH_MAX: u32 = 128;
@@ -57,4 +62,15 @@ impl Leaves {
             self.len += 1;
         }
     }
+}
+
+/// One number for a view. Views that share one by accident are counted once too few, which is found
+/// out when the kernel is gathered.
+pub(super) fn view_id(node: u64, layout: &Layout, dense: bool) -> u64 {
+    if dense {
+        return 2 * node;
+    }
+    let mut hasher = DefaultHasher::new();
+    (node, layout).hash(&mut hasher);
+    hasher.finish() | 1
 }

@@ -131,16 +131,15 @@ pub(super) const TABLE: &[OpRow] = &[
     row(Op::Acosh, "acosh", 1, Same, REALS, ulp(6.0), "NaN below 1").loose(SQRT),
     row(Op::Atanh, "atanh", 1, Same, REALS, ulp(6.0), "infinity at 1, NaN beyond").loose(DIV),
     row(Op::Erf, "erf", 1, Same, REALS, ulp(1.75), "1 at infinity"),
-    row(Op::Sigmoid, "sigmoid", 1, Same, REALS, ulp(5.0), "0 and 1 at the infinities, within that")
+    row(Op::Sigmoid, "sigmoid", 1, Same, REALS, ulp(5.0), "near 0 and 1 at the infinities")
         .loose(DIV),
     row(Op::Relu, "relu", 1, Same, &[own(REAL.or(SIGNED)), (UNSIGNED, Itself)], BITS,
         "keeps NaN and the sign of zero"),
     row(Op::Gelu, "gelu", 1, Same, REALS, or(2.0, 1.2e-7), "exact form; 0 at minus infinity")
         .loose(EXP),
-    row(Op::GeluTanh, "gelu_tanh", 1, Same, REALS, or(6.0, 3e-8), "0 at minus infinity, within that")
+    row(Op::GeluTanh, "gelu_tanh", 1, Same, REALS, or(6.0, 3e-8), "near 0 at minus infinity")
         .loose(DIV),
-    row(Op::Silu, "silu", 1, Same, REALS, or(5.0, 1.3e-36), "0 at minus infinity, within that")
-        .loose(DIV),
+    row(Op::Silu, "silu", 1, Same, REALS, or(5.0, 1.3e-36), "near 0 at minus infinity").loose(DIV),
     row(Op::Softplus, "softplus", 1, Same, REALS, ulp(4.5), "0 at minus infinity"),
     row(Op::HardSwish, "hard_swish", 1, Same, REALS, ulp(4.0), "0 at minus infinity").loose(DIV),
     row(Op::Mish, "mish", 1, Same, REALS, or(7.0, 2e-36), "0 at minus infinity").loose(DIV),
