@@ -16,6 +16,7 @@ mod bundles;
 mod chosen;
 #[cfg(test)]
 mod doors;
+#[cfg(test)]
 mod extents;
 #[cfg(test)]
 mod faults;
