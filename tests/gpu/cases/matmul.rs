@@ -20,6 +20,8 @@ mod cooperative;
 mod rungs;
 mod scaled;
 mod strips;
+#[cfg(not(target_arch = "wasm32"))]
+mod tables;
 mod widened;
 
 /// Every dimension is one of these.
@@ -116,6 +118,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let large = case!("matmul::past_one_binding", |ctx| past_one_binding(ctx));
     cases.push(Case { size: Size::Large, ..large });
     cases.extend(rungs::cases(adapter));
+    #[cfg(not(target_arch = "wasm32"))]
+    cases.extend(tables::cases());
     cases.extend(strips::cases(adapter));
     cases.extend(widened::cases(adapter));
     cases.extend(cooperative::cases(adapter));

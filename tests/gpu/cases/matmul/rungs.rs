@@ -1,12 +1,7 @@
 //! Every kernel of the GPU class, forced on whatever adapter there is: tiles in workgroup memory,
 //! and kernels for few rows. Every tile of the table and odd ones.
 
-use std::collections::BTreeSet;
-
-use wharf::Policy;
-use wharf::caps::fixtures;
 use wharf::testing::Inside;
-use wharf::tune::ProductSize;
 
 use super::*;
 use crate::drivers::mesa_major;
@@ -74,7 +69,7 @@ const CHUNK: usize = 256;
 const PAIRS: &[&[usize]] = &[&[0, 1], &[1, 4], &[0, 6], &[5, 2]];
 
 impl Rung {
-    fn all() -> impl Iterator<Item = Self> {
+    pub(super) fn all() -> impl Iterator<Item = Self> {
         let groups = GROUPS.iter().map(|&tile| Self::Group(tile));
         let vectors = VECTORS.iter().map(|&tile| Self::Vector(tile));
         let along_k = VECTORS.iter().filter(|tile| tile[3] == 1);
@@ -135,7 +130,7 @@ impl Rung {
     }
 
     /// As a device is asked for it.
-    fn kernel(self) -> String {
+    pub(super) fn kernel(self) -> String {
         let (scheme, [rows, quads, lanes, passes]) = match self {
             Self::Group([rows, quads, lanes, across, depth, passes]) => {
                 (format!("group {across} deep {depth}"), [rows, quads, lanes, passes])
@@ -187,7 +182,6 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
         let case = case!(format!("matmul::deep::{}", rung.name()), |ctx| deep(ctx, rung));
         cases.push(case.unless(!rung.runs_on(adapter.caps(), DType::F32, 2 * CHUNK), "a rung"));
     }
-    cases.push(case!("matmul::groups::of_every_table", |_ctx| async { of_every_table() }));
     cases.push(case!("matmul::groups::passes", |ctx| passes_by(ctx)));
     cases.push(case!("matmul::groups::tails", |ctx| tails_by(ctx)));
     cases.push(case!("matmul::groups::propagates", |ctx| propagates_by(ctx)));
@@ -200,26 +194,6 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     let large = case!("matmul::groups::past_one_binding", |ctx| past_by(ctx));
     cases.push(Case { size: Size::Large, ..large });
     cases
-}
-
-/// What the tables of GPUs have is among what is forced here, and among the tiles of registers.
-fn of_every_table() -> Outcome {
-    let forced = Rung::all().map(Rung::kernel);
-    let tiles = TILES.iter().map(|&sums| By::Tile(sums).kernel());
-    let tried: BTreeSet<String> = forced.chain(tiles).collect();
-    let mut tables = BTreeSet::new();
-    for (_, caps) in fixtures::all() {
-        let device = Device::on_paper(&caps, &Policy::exact()).map_err(show)?;
-        let device = device.with_target(Target::Gpu);
-        for &dtype in DTYPES {
-            tables.extend(device.products(ProductSize::new(4096, 4096, 4096, dtype)));
-        }
-    }
-    tables.retain(|kernel| !kernel.starts_with("cooperative"));
-    ensure!(tables.iter().any(|kernel| kernel.contains("lean")), "of {tables:?} none is lean");
-    let missing: Vec<&String> = tables.difference(&tried).collect();
-    ensure!(missing.is_empty(), "{missing:#?} are not tried");
-    Ok(())
 }
 
 /// Newer Mesas cut a kernel at its barriers by passes that take seconds.
