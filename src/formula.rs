@@ -36,9 +36,9 @@ const OPERANDS_MAX: usize = 3;
 /// A signature that ends in `-> bool` yields bools. One text serves all dtypes for which it is
 /// valid WGSL: [`Formula::takes`].
 ///
-/// It is computed within loops of wharf's, and of all of them together llvmpipe makes 65 535 trips
-/// and leaves the rest out: what loops more than some tens of times is a [`Kernel`], whose trips
-/// are counted.
+/// One with a loop is a kernel of its own. llvmpipe makes 65 535 trips of all loops of an
+/// invocation, and leaves the rest out: what may make more is a [`Kernel`], whose trips are
+/// counted.
 ///
 /// [`Kernel`]: crate::custom::Kernel
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! An adapter that is not here: what each dtype would become on it, and what would run.
 
+use core::cell::RefCell;
+
 use wharf::caps::{Caps, Limit, fixtures};
 use wharf::explain::Explanation;
 use wharf::op::Op;
@@ -20,46 +22,54 @@ pub(crate) fn known(text: &str) -> Result<Caps, String> {
     all.iter().find(|(name, _)| *name == text).map(|(_, caps)| caps.clone()).ok_or_else(none)
 }
 
+/// Where it is computed. Operands are held, so that no result takes their place.
+struct Scene<'a> {
+    device: &'a Device,
+    held: RefCell<Vec<Tensor>>,
+}
+
 /// What people compute, and how large.
 struct Work {
     name: &'static str,
     size: &'static str,
-    make: fn(&Device) -> Result<Tensor>,
+    make: fn(&Scene<'_>) -> Result<Tensor>,
 }
 
 const WORKS: [Work; 6] = [
-    Work { name: "add", size: "4096 x 4096", make: |device| square(device)? + &square(device)? },
-    Work { name: "sum of rows", size: "4096 x 4096", make: |device| square(device)?.sum(1) },
-    Work { name: "softmax", size: "4096 x 4096", make: |device| square(device)?.softmax(1) },
+    Work { name: "add", size: "4096 x 4096", make: |scene| square(scene)? + &square(scene)? },
+    Work { name: "sum of rows", size: "4096 x 4096", make: |scene| square(scene)?.sum(1) },
+    Work { name: "softmax", size: "4096 x 4096", make: |scene| square(scene)?.softmax(1) },
     Work {
         name: "product",
         size: "1024^3",
-        make: |device| blank(device, &[1024, 1024])?.matmul(&blank(device, &[1024, 1024])?),
+        make: |scene| blank(scene, &[1024, 1024])?.matmul(&blank(scene, &[1024, 1024])?),
     },
     Work { name: "two layers", size: "64 x 1024, 4096", make: layers },
     Work { name: "attention", size: "8 x 1024 x 64", make: attention },
 ];
 
-fn blank(device: &Device, dims: &[usize]) -> Result<Tensor> {
-    device.blank(dims, DType::F32)
+fn blank(scene: &Scene<'_>, dims: &[usize]) -> Result<Tensor> {
+    let made = scene.device.blank(dims, DType::F32)?;
+    scene.held.borrow_mut().push(made.clone());
+    Ok(made)
 }
 
-fn square(device: &Device) -> Result<Tensor> {
-    blank(device, &[4096, 4096])
+fn square(scene: &Scene<'_>) -> Result<Tensor> {
+    blank(scene, &[4096, 4096])
 }
 
-fn layers(device: &Device) -> Result<Tensor> {
-    let x = blank(device, &[64, 1024])?;
+fn layers(scene: &Scene<'_>) -> Result<Tensor> {
+    let x = blank(scene, &[64, 1024])?;
     let inner = x.layer_norm(1, None, None, 1e-5)?.linear(
-        &blank(device, &[4096, 1024])?,
-        Some(&blank(device, &[4096])?),
+        &blank(scene, &[4096, 1024])?,
+        Some(&blank(scene, &[4096])?),
         Some(Op::Gelu),
     )?;
-    x + &inner.linear(&blank(device, &[1024, 4096])?, None, None)?
+    x + &inner.linear(&blank(scene, &[1024, 4096])?, None, None)?
 }
 
-fn attention(device: &Device) -> Result<Tensor> {
-    let [queries, keys, values] = [(); 3].map(|()| blank(device, &[8, 1024, 64]));
+fn attention(scene: &Scene<'_>) -> Result<Tensor> {
+    let [queries, keys, values] = [(); 3].map(|()| blank(scene, &[8, 1024, 64]));
     let seen = queries?.attention(&keys?, &values?, &Attention::new().causal())?;
     // As a model goes on with it: the heads of a query together.
     seen.permute([1, 0, 2])
@@ -74,7 +84,8 @@ struct Told {
 impl Told {
     fn of(work: &'static Work, device: &Device) -> Self {
         let failed = |error| Explanation { error: Some(error), ..Explanation::default() };
-        let explanation = (work.make)(device).map_or_else(failed, |tensor| tensor.explain());
+        let scene = Scene { device, held: RefCell::default() };
+        let explanation = (work.make)(&scene).map_or_else(failed, |tensor| tensor.explain());
         Self { work, explanation }
     }
 

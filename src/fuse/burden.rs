@@ -4,12 +4,11 @@ use core::hash::{Hash, Hasher};
 use std::hash::DefaultHasher;
 
 use crate::layout::Layout;
+use crate::wgsl::formula::EFFORT_MAX;
 
 /// The deepest graph of one kernel. A deeper one would save dispatches, but every walk recurses as
 /// deep.
 const DEPTH_MAX: u32 = 128;
-/// The most effort of one kernel, in additions: a driver's compiler takes about 10 ms for as many.
-const SIZE_MAX: u32 = 128;
 /// Bindings of one kernel, where the adapter has as many; one is the result's.
 pub(super) const BINDINGS_MAX: usize = 16;
 
@@ -51,7 +50,7 @@ impl Burden {
     /// Whether it is too much for one kernel that reads so many views at most.
     pub(super) const fn is_above(&self, leaves_max: usize) -> bool {
         let Load { size, leaves } = &self.carrying;
-        self.depth > DEPTH_MAX || *size > SIZE_MAX || leaves.len > leaves_max
+        self.depth > DEPTH_MAX || *size > EFFORT_MAX || leaves.len > leaves_max
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn copied(site: Site<'_>, from: &Operand, avoid: &[u64]) -> Result<Ar
         let [way] = *ways else { return Err(mistake("a copy", "not of one view")) };
         Ok(text::reindex(form, way, shape.rank, shape.target))
     };
-    let work = Work { make: &make, paces: &[], scalars: &[], fault: None };
+    let work = Work { make: &make, paces: &[], scalars: &[], single: false, fault: None };
     let (inputs, to) = (core::slice::from_ref(from), Destination::Apart(avoid));
     elementwise::record(site, from.layout.shape(), inputs, to, from.dtype, &work)
 }

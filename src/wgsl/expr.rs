@@ -41,6 +41,11 @@ pub struct Expr {
 }
 
 impl Expr {
+    /// Whether a formula in it has a loop.
+    pub(crate) fn loops(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node, Term::Call(formula, _) if formula.loops))
+    }
+
     /// Nothing but its only input.
     #[must_use]
     pub fn itself(dtype: DType) -> Self {

@@ -22,6 +22,10 @@ use super::needs::Needs;
 use super::scan::{tokens, without_comments};
 use crate::op::{Kind, Op, Spell};
 
+/// The most effort of one kernel, in additions: a driver's compiler takes about 10 ms for as many.
+/// A loop takes all of it, so that nobody's trips are multiplied by those of another kernel's.
+pub(crate) const EFFORT_MAX: u32 = 128;
+
 /// What f64 may call beside operations: drivers compute WGSL's other functions of f64 wrongly.
 const OF_F64: [&str; 12] =
     ["select", "all", "any", "vec4", "f64", "bool", "i32", "u32", "if", "for", "while", "return"];
@@ -41,6 +45,8 @@ pub struct FormulaText {
     tag: String,
     /// How much work it is to compile, in additions.
     pub(crate) effort: u32,
+    /// Whether it has a loop.
+    pub(crate) loops: bool,
 }
 
 /// Its function for one kind of number.
@@ -74,8 +80,11 @@ impl FormulaText {
         let mut hasher = DefaultHasher::new();
         (name, &operands, truth, body).hash(&mut hasher);
         let tag = format!("{name}_{:08x}", hasher.finish() as u32);
-        let (name, body, effort) = (name.to_owned(), body.to_owned(), effort(body));
-        Self { name, operands, truth, body, tag, effort }
+        let plain = without_comments(body);
+        let loops = tokens(&plain).any(|at| ["for", "while", "loop"].contains(&&plain[at]));
+        let effort = if loops { EFFORT_MAX } else { effort(&plain) };
+        let (name, body) = (name.to_owned(), body.to_owned());
+        Self { name, operands, truth, body, tag, effort, loops }
     }
 
     /// Its call on named values of a kind.
@@ -146,9 +155,8 @@ impl Definition {
 }
 
 /// How much work a body is to compile, in additions.
-fn effort(body: &str) -> u32 {
-    let plain = without_comments(body);
-    let called = tokens(&plain).filter(|at| Op::parse(&plain[at.clone()]).is_some()).count();
+fn effort(plain: &str) -> u32 {
+    let called = tokens(plain).filter(|at| Op::parse(&plain[at.clone()]).is_some()).count();
     let signs = plain.matches(|c| "+-*/%<>&|^".contains(c)).count();
     (1 + 4 * called + signs) as u32
 }

@@ -72,6 +72,13 @@ impl Grid {
         Self::new(count.div_ceil(4), target)
     }
 
+    /// A lane for each quad.
+    #[must_use]
+    pub const fn of_single(quads: u32, target: Target) -> Self {
+        let (lanes, trips) = (target.workgroup(), 1);
+        Self { quads, lead: lanes, step: lanes, trips, groups: fold(quads.div_ceil(lanes)) }
+    }
+
     /// A lane for each of few elements.
     #[must_use]
     pub const fn of_lanes(elements: u32, target: Target) -> Self {

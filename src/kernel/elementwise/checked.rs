@@ -27,7 +27,7 @@ pub(crate) fn record(
     let output = expr.dtypes()?[usize::from(expr.outputs[0])];
     let fault = site.engine.fault(Seat::Shared, explain)?;
     let inputs = core::slice::from_ref(input);
-    let work = Work { make: &make, paces: &[], scalars, fault: Some(&fault) };
+    let work = Work { make: &make, paces: &[], scalars, single: false, fault: Some(&fault) };
     let to = Destination::New;
     let value = elementwise::record(site, shape, inputs, to, output, &work)?;
     value.inherit([&*input.value]);

@@ -25,6 +25,8 @@ pub(crate) struct Work<'a> {
     /// The paces beside [`Pace::Quads`] that its text is worth writing for.
     pub(crate) paces: &'a [Pace],
     pub(crate) scalars: &'a [u32],
+    /// Whether a lane takes a single quad: llvmpipe counts the trips of all loops together.
+    pub(crate) single: bool,
     /// Where it may note elements at fault, in row-major order.
     pub(crate) fault: Option<&'a Fault>,
 }
@@ -111,6 +113,7 @@ impl Operation<'_> {
         let steps = |elements| word(window.len().div_ceil(elements));
         let grid = match pace {
             Pace::Few => Grid::of_lanes(steps(1)?, target),
+            Pace::Quads if self.work.single => Grid::of_single(steps(4)?, target),
             Pace::Quads => Grid::new(steps(4)?, target),
             Pace::Pairs => Grid::new(steps(8)?, target),
         };

@@ -31,7 +31,7 @@ pub(in crate::kernel) fn gather(site: Site<'_>, from: &Operand, avoid: &[u64]) -
     REACH.check(span.len() as u128)?;
     for index in span.start / source.segment..=(span.end - 1) / source.segment {
         let scalars = source.reach(index)?;
-        let work = Work { make: &make, paces: &[], scalars: &scalars, fault: None };
+        let work = Work { make: &make, paces: &[], scalars: &scalars, single: false, fault: None };
         let part = Held { part: Some(index), ..from.hold()? };
         let written = Arc::downgrade(&value);
         let (inputs, output) = (&[part], &output);

@@ -4,7 +4,8 @@
 use wharf::custom::{Contract, Formula};
 use wharf::{Adapter, DType, ErrorKind};
 
-use crate::ctx::{Case, Ctx, Outcome, case, ensure, show};
+use super::views::TARGETS;
+use crate::ctx::{Case, Ctx, Outcome, case, ensure, ensure_eq, show};
 
 pub(crate) fn cases(_: &Adapter) -> Vec<Case> {
     vec![
@@ -14,6 +15,7 @@ pub(crate) fn cases(_: &Adapter) -> Vec<Case> {
         case!("formulas::a_wrong_third_operand_is_found", |ctx| third(ctx)),
         case!("formulas::one_kernel_with_what_stands_around", |ctx| fused(ctx)),
         case!("formulas::names_of_the_librarys_are_the_users_own", |ctx| names(ctx)),
+        case!("formulas::loops", |ctx| loops(ctx)),
         case!("formulas::what_they_do_not_take", |ctx| refused(ctx)),
     ]
 }
@@ -87,6 +89,27 @@ async fn wrong(ctx: &Ctx) -> Outcome {
         ensure!(!verdict.is_right(), "{wrong} passed: {verdict}");
         let text = verdict.to_string();
         ensure!(text.contains("results wrong, the first f("), "{text}");
+    }
+    Ok(())
+}
+
+/// As many trips of a formula's as llvmpipe makes, beside many quads, and before a sum.
+async fn loops(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let body = "var s = V(0.0);\nfor (var i = 0u; i < 2000u; i++) { s = s * 0.5 + x; }\nreturn s;";
+    let f = Formula::new("f(x)", body).map_err(show)?;
+    let data: Vec<f32> = (0..1 << 17).map(|i| (i % 1000) as f32).collect();
+    for device in TARGETS.map(|target| device.with_target(target)) {
+        let (x, _) = device.upload(&data, [128, 1 << 10]).map_err(show)?;
+        let y = x.apply(&f, &[]).map_err(show)?;
+        let sums = y.sum(1).map_err(show)?.read::<f32>().await.map_err(show)?;
+        let got = y.read::<f32>().await.map_err(show)?;
+        let near = |got: f32, want: f32| (got - want).abs() <= 1e-5 * want;
+        let wrong = got.iter().zip(&data).position(|(&got, &x)| !near(got, 2.0 * x));
+        ensure_eq!(wrong, None, "doubled for {:?}", device.target());
+        let rows = data.chunks(1 << 10).map(|row| 2.0 * row.iter().sum::<f32>());
+        let wrong = sums.iter().zip(rows).position(|(&got, want)| !near(got, want));
+        ensure_eq!(wrong, None, "summed for {:?}", device.target());
     }
     Ok(())
 }
