@@ -1,6 +1,7 @@
 //! What found no memory is computed once there is some: the same handle, and everything computed
 //! from it.
 
+use wharf::caps::fixtures;
 use wharf::testing::{Call, Inside};
 use wharf::{DType, Device, Error, Tensor};
 
@@ -184,14 +185,15 @@ fn a_failed_batch_is_told_of_memory_that_changed_hands() {
 /// Three chains whose numbers one kernel has no room for, deferred together.
 #[test]
 fn what_was_deferred_together_for_lack_of_memory_is_computed_apart() {
-    let device = device(|caps| caps);
-    let chain = |x: Tensor| (0..84).try_fold(x, |x, i| x + i as f32).expect("deferred");
-    let [a, b, c] = [0; 3].map(|_| chain(upload(&device)));
+    let device = device(|_| fixtures::lavapipe().with_baseline_limits());
+    let list = || device.upload(&vec![1i64; COUNT], COUNT).expect("it fits").0;
+    let chain = |x: Tensor| (0..42).try_fold(x, |x, i| x + i64::from(i)).expect("deferred");
+    let [a, b, c] = [0; 3].map(|_| chain(list()));
     device.fail(Call::Allocation, 0..u64::MAX);
     let all = a.mul_add(&b, &c).expect("deferred");
-    assert!(computed(&all).is_err_and(|error| error.is_out_of_memory()), "there is no memory");
+    assert!(all.compute().is_err_and(|error| error.is_out_of_memory()), "there is no memory");
     device.fail(Call::Allocation, 0..0);
-    computed(&all).unwrap_or_else(|error| panic!("there is memory: {error:?}"));
+    all.compute().unwrap_or_else(|error| panic!("there is memory: {error:?}"));
 }
 
 /// A kernel that stores its result in one piece is never given several smaller ones.
