@@ -51,7 +51,7 @@ const OPERANDS: &[(&str, Make)] = &[
 pub(super) async fn none_convicted(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?.with_target(Target::Cpu);
     let x: Vec<f32> = (1..=ROWS).map(|i| i as f32).collect();
-    let element = |i: usize| (i * (i + 7) * 7919 % 1009) as f32 / 17.0;
+    let element = |i: usize| (i % 1009 * ((i + 7) % 1009) * 856 % 1009) as f32 / 17.0;
     let large: Vec<f32> = (0..8 * ROWS).map(|i| 400.0 + element(i)).collect();
     let small =
         |i: usize| (700.0 + element(i) / 30.0) * if i.is_multiple_of(2) { 1.0 } else { -1.0 };
