@@ -18,6 +18,10 @@ struct Params {
 var<workgroup> sh_largest: array<f32, lanes>;
 var<workgroup> sh_places: array<u32, lanes>;
 
+// region alone
+fn div_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> { return a / b; }
+// end alone
+
 @compute @workgroup_size(lanes)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -66,13 +70,11 @@ fn main(
         storageBarrier();
         workgroupBarrier();
         let row = base + j * across;
-        // Quotients by what is beyond 2^126 may be zero; a quarter of both sides has the same.
-        let part = select(1.0, 0.25, abs(panel[row + j]) > 8.507059e37);
-        let pivot = panel[row + j] * part;
+        let pivot = panel[row + j];
         for (var i = j + 1u + lane; i < p.rows; i += lanes) {
             let own = base + i * across;
             let x = panel[own + j];
-            let times = select((x * part) / pivot, 0.0, x == 0.0);
+            let times = select(div_f32(vec4<f32>(x), vec4<f32>(pivot)).x, 0.0, x == 0.0);
             panel[own + j] = times;
             for (var c = j + 1u; c < p.columns; c++) {
                 panel[own + c] -= times * panel[row + c];

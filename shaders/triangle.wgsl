@@ -46,6 +46,10 @@ fn finish(q: u32, x0: vec4<f32>) {
 // What lanes have found: row k of a lane is at k * ROWS + lane, of at most 32 rows and 32 lanes.
 var<workgroup> sh_found: array<f32, 1024>;
 
+// region alone
+fn div_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> { return a / b; }
+// end alone
+
 @compute @workgroup_size(lanes)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -74,10 +78,7 @@ fn main(
         }
         var x = head_1(right).x - sum;
         if p.job.shape.w == 0u {
-            // Quotients by what is beyond 2^126 may be zero; a quarter of both sides has the same.
-            let pivot = head_0(at).x;
-            let part = select(1.0, 0.25, abs(pivot) > 8.507059e37);
-            x = (x * part) / (pivot * part);
+            x = div_f32(vec4<f32>(x), vec4<f32>(head_0(at).x)).x;
         }
         sh_found[row * ROWS + lane] = x;
         finish(to, vec4<f32>(x));

@@ -295,9 +295,10 @@ impl Node {
         let on_paper = context.sketched.is_some();
         let _recording = (!on_paper)
             .then(|| timelines.during(Activity::Record, work.what.known_name(), Some(self.line)));
+        let apart = || distinct(&work.args).try_for_each(|node| node.realise(context).map(drop));
         // It was deferred with all below it, because there was no memory.
         if self.late && weigh(&work.what, &work.args).is_above(context.leaves_max()) {
-            distinct(&work.args).try_for_each(|node| node.realise(context).map(drop))?;
+            apart()?;
         }
         let mut kernel = Fusion::of(context, self, work)?;
         if kernel.leaves() > context.leaves_max() {
@@ -305,9 +306,7 @@ impl Node {
             // computed from is still read elsewhere.
             let what = "its operands apart, of which one kernel does not read so many";
             context.site.tell(Topic::Fallback, work.what.name(), what);
-            for node in distinct(&work.args) {
-                node.realise(context)?;
-            }
+            apart()?;
             kernel = Fusion::of(context, self, work)?;
         }
         let value = kernel.record(context, self).map_err(|error| {

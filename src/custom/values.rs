@@ -4,7 +4,7 @@
 use core::ops::RangeInclusive;
 
 use crate::dtype::{Class, DType};
-use crate::op::{Number, wrapped};
+use crate::op::{Number, largest, wrapped};
 
 /// Values where floats change their manner, beside the extremes of each dtype.
 const FLOATS: [f64; 22] = [
@@ -118,15 +118,11 @@ impl Values {
             }
             Class::Float => {
                 // A range without an end has a million beside the one that it has.
-                let most = match self.dtype {
-                    DType::F64 => 1e300,
-                    DType::F16 => 65504.0,
-                    _ => 3e38,
-                };
+                let most = largest(self.dtype);
                 let (low, high) = (self.within.start().max(-most), self.within.end().min(most));
                 let low = if self.within.start().is_finite() { low } else { high.min(0.0) - 1e6 };
                 let high = if self.within.end().is_finite() { high } else { low.max(0.0) + 1e6 };
-                Number::Float(low + part * (high - low))
+                Number::Float(low * (1.0 - part) + high * part)
             }
             Class::Signed | Class::Unsigned => {
                 let shift = self.bits() % 64;
@@ -174,6 +170,20 @@ mod tests {
                 let distinct: std::collections::HashSet<_> = a.collect();
                 assert_eq!(met.len(), distinct.len().pow(2), "{dtype}");
                 assert!(distinct.len() > 15 || dtype == DType::Bool, "{dtype}: {}", distinct.len());
+            }
+        }
+    }
+
+    #[test]
+    fn floats_stay_in_their_range() {
+        for (low, high) in [(1e7, 1e8), (-2e9, -1e9), (0.0, f64::INFINITY), (-f64::MAX, f64::MAX)] {
+            for dtype in [DType::F32, DType::F64] {
+                let mut values = Values::new(dtype, low..=high);
+                for _ in 0..1000 {
+                    let x = values.any().float();
+                    let inside = x.is_finite() && (low..=high).contains(&x);
+                    assert!(inside, "{x} of {dtype} within {low}..={high}");
+                }
             }
         }
     }

@@ -108,6 +108,7 @@ impl Watchdog {
                 let submission_index = submission_index.clone();
                 poll(device, wgpu::PollType::Wait { submission_index, timeout })
             },
+            // Whatever is done meanwhile begins it anew.
             || {
                 let done = lock(&self.pending).done.unwrap_or(since);
                 done.elapsed().min(since.elapsed())
@@ -115,31 +116,20 @@ impl Watchdog {
         )
     }
 
-    /// `waited` says how long that is. A poll may end sooner than it was told: on GL after seconds.
+    /// `idle` says how long nothing has come of it. A poll may end sooner than it was told: on GL
+    /// after seconds.
     fn wait_by<T>(
         &self,
         poll: impl Fn(Option<Duration>) -> Result<T, Unpolled>,
-        waited: impl Fn() -> Duration,
+        idle: impl Fn() -> Duration,
     ) -> Result<T, Unpolled> {
-        let (mut begun, mut busy) = (Duration::ZERO, self.oldest());
+        let left = || self.patience().map(|patience| patience.saturating_sub(idle()));
         loop {
-            let left = |patience: Duration| patience.saturating_sub(waited().saturating_sub(begun));
-            let polled = poll(self.patience().map(left));
-            if !matches!(polled, Err(Unpolled::Late)) {
-                return polled;
-            }
-            let now_busy = self.oldest();
-            if now_busy != busy {
-                (begun, busy) = (waited(), now_busy);
-            } else if self.patience().is_some_and(|patience| left(patience).is_zero()) {
+            let polled = poll(left());
+            if !matches!(polled, Err(Unpolled::Late)) || left() == Some(Duration::ZERO) {
                 return polled;
             }
         }
-    }
-
-    /// The number of the oldest submission that is not done: what is done changes it.
-    fn oldest(&self) -> Option<u64> {
-        lock(&self.pending).submissions.front().map(|submission| submission.number)
     }
 
     /// What the device is busy with, and how many submissions are behind that.
@@ -183,20 +173,24 @@ mod tests {
         watchdog.set_patience(Some(Duration::from_secs(3)));
         let submission = |number| Submission { number, dispatches: Vec::new() };
         lock(&watchdog.pending).submissions.extend((1..=4).map(submission));
-        let (polls, time) = (std::cell::Cell::new(0), std::cell::Cell::new(Duration::ZERO));
+        let polls = std::cell::Cell::new(0u64);
+        let [time, last] = [Duration::ZERO; 2].map(std::cell::Cell::new);
         let until = |done: u64| {
             let poll = |timeout: Option<Duration>| {
                 // Some polls take less time than they are given.
-                let whole = polls.get() % 2 == 0;
+                let whole = polls.get().is_multiple_of(2);
                 let took = timeout.map(|timeout| if whole { timeout } else { timeout / 3 });
                 time.set(time.get() + took.expect("there is a patience"));
                 polls.set(polls.get() + 1);
                 let submissions = &mut lock(&watchdog.pending).submissions;
                 submissions.retain(|one| one.number > polls.get().min(done));
+                if polls.get() <= done {
+                    last.set(time.get());
+                }
                 if submissions.is_empty() { Ok(()) } else { Err(Unpolled::Late) }
             };
-            let began = time.get();
-            watchdog.wait_by(poll, || time.get() - began)
+            last.set(time.get());
+            watchdog.wait_by(poll, || time.get() - last.get())
         };
         assert_eq!(until(2), Err(Unpolled::Late));
         // All of it, a third, all of it again.

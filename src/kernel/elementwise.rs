@@ -60,8 +60,8 @@ impl Fused<'_> {
             kept.iter().map(|operand| operand.value.pin()).collect::<Result<_>>()?;
         let own = free.into_iter().find(|&i| self.lies_apart(i));
         let to = own.map_or(Destination::New, Destination::Own);
-        let trips_max = site.engine.gpu.caps().identity.loop_trips_max();
-        let single = trips_max.is_some() && self.expr.loops();
+        let identity = &site.engine.gpu.caps().identity;
+        let single = self.expr.loops() && identity.loop_trips_max().is_some();
         let work = Work { make: &make, paces: &paces, scalars: self.scalars, single, fault: None };
         record(site, shape, self.operands, to, dtype, &work)
     }

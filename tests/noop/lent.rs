@@ -459,6 +459,16 @@ fn what_is_lent_is_not_mapped() {
     });
 }
 
+/// Nor is a size that leaves 64 bits taken for one of no bytes.
+#[test]
+fn more_than_can_be_counted_is_not_copied_out() {
+    let device = device(|caps| caps);
+    let one = device.ones([1], DType::F32).expect("it fits");
+    let many = one.broadcast_to([1usize << 62]).expect("a view takes no memory");
+    let copied = many.copy_to_buffer(&own(&device, &[0; 64]), 0).expect_err("256 bytes");
+    assert_eq!(copied.kind(), ErrorKind::Limit, "{copied}");
+}
+
 #[test]
 fn a_failing_call_of_the_callers_own_is_told_unless_a_scope_of_theirs_catches_it() {
     let device = device(|caps| caps);
