@@ -49,8 +49,8 @@ impl Policy {
     }
 
     /// Permits one conversion, where the adapter lacks `from`. Of several for one dtype the first
-    /// counts. If an upload cannot convert the pair, such as a float to an integer, the dtype stays
-    /// rejected, and the plan says so.
+    /// that an upload can make counts. Where none is, such as of a float to an integer, it is as if
+    /// nothing were allowed, and the plan says so.
     ///
     /// A conversion to an integer dtype checks that every value is in range. The receipt of one to
     /// a floating dtype counts what rounding did.
@@ -276,7 +276,6 @@ const NEEDS: [(DType, Feature); 4] = [
     (DType::U64, Feature::ShaderInt64),
 ];
 
-/// What a dtype that cannot be stored is narrowed to, unless the policy names something else.
 /// What operations compute in: f16 and bf16 always in f32, so that an answer does not depend on the
 /// adapter.
 const fn computed_in(stored: DType) -> DType {

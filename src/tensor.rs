@@ -116,7 +116,8 @@ pub(crate) use upload::{Becoming, Provenance};
 /// - Operations are *deferred*: they run when somebody reads something computed from them, or calls
 ///   [`Tensor::compute`]. What assigns or scatters, fills and random numbers are *recorded* at
 ///   once, and say so. Neither waits for the device. A graph that grows deeper than 128
-///   operations, as that of a whole model may, is recorded from below while it grows.
+///   operations, as that of a whole model may, or beyond what one kernel takes (15 tensors, or as
+///   many as the adapter binds; some 30 functions), is recorded from below while it grows.
 /// - What fails on the device is the error of the next read, and of every read of something
 ///   computed from it. Running out of memory is told, not kept: read again when there is room.
 /// - Axes and places on them count from 0, or back from -1, the last: `x.sum(-1)`,

@@ -130,9 +130,9 @@ impl Tensor {
     /// before the bias. A weight or bias of a float that is narrower than `x` is widened. Bias
     /// and what follows are computed in the same kernel, except that where an image of the result
     /// is not whole quads, what is narrower than 32 bits is stored by a second one. On a
-    /// processor the input is copied with its padding, for floats of 16 and 32 bits by single
-    /// steps; otherwise all windows are, of a few images at a time, unless a group has one row.
-    /// Deferred.
+    /// processor the input is copied with its padding where that is faster: floats of 16 and 32
+    /// bits, single steps, one plane, long lines; otherwise all windows are, of a few images at a
+    /// time, unless a group has one row, or all is one tap without padding. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

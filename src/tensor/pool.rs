@@ -67,8 +67,10 @@ impl<const D: usize> Pooling<D> {
 impl Tensor {
     /// The largest element of each window over the last axes, of any dtype but bool. NaN wins;
     /// exact. Along each axis there are `(size + 2 padding - dilation (window - 1) - 1) / stride +
-    /// 1` windows, rounded down. Nothing is padded or unfolded, but for windows of more than 256
-    /// elements. Deferred.
+    /// 1` windows, rounded down. Nothing is padded or unfolded, unless windows have more than 256
+    /// elements, span more than 32 along the last axis with three strides, are alone along it, or
+    /// go over four axes or more than a segment: those are a reduction of a view, of a copy if
+    /// there is padding. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -32,7 +32,8 @@ pub struct Quantised {
 }
 
 impl Quantised {
-    /// Weights that were quantised elsewhere, of whole blocks. Their dtypes say of which form:
+    /// Weights that were quantised elsewhere, of whole blocks. Their dtypes, and how many scales
+    /// there are to so many values, say of which form:
     ///
     /// - [`Blocks::Q8`]: i8 values `[out, in]` and f16 scales `[out, in / 32]`
     /// - [`Blocks::Q4`]: u8 values `[out, in / 2]` and f16 scales `[out, in / 32]`

@@ -169,8 +169,8 @@ impl Tensor {
     /// equal, `a`: infinities are neighbours as well, and only those of both signs make NaN. An
     /// element is exact, what lies between two off by at most 3 ulp of `|a| (1 - t) + |b| t`
     /// ([contract](crate::op)). NaN if an element is. Of floats, f16 and bf16 computed in f32; of
-    /// no elements it is an error. [Sorts](Tensor::argsort) all elements as one list of 8 bytes
-    /// each, which has to lie in one segment. Deferred.
+    /// no elements it is an error. [Sorts](Tensor::sort) all elements as one list of 8 bytes each,
+    /// of f32 of 4, which has to lie in one segment. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -246,8 +246,8 @@ impl Tensor {
     /// A row of zeros alone draws its last place, again and again, or each at most once from the
     /// first on. A row with NaN, or whose sum is infinite, draws places that mean nothing.
     ///
-    /// Without replacement it [sorts](Tensor::argsort) all weights as one list of 8 bytes each,
-    /// which has to lie in one segment.
+    /// Without replacement they are the [`Tensor::top_k`] of all weights, which as one list of 8
+    /// bytes each have to lie in one segment.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

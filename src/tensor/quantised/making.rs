@@ -29,7 +29,8 @@ pub struct Rounding {
     /// The largest distance of a weight from what became of it.
     pub abs_error_max: f64,
     /// The largest one in parts of its block's scale: half, of four bits one, but for what
-    /// rounding adds. Blocks whose scale is 0 are left out.
+    /// rounding adds, which is several where the scale is subnormal. Blocks whose scale is 0 are
+    /// left out.
     pub scaled_error_max: f64,
     /// The root of the mean of squared distances.
     pub rms_error: f64,
@@ -105,9 +106,10 @@ impl Tensor {
     ///   saturates: every weight is off by at most half a scale, and that is at most 1/253 of the
     ///   largest in its block, or 3.1e-8. A weight beyond 8.3e6 is too large.
     /// - [`Blocks::Q4`]: as ggml does it, the first weight of largest magnitude is -8 times the
-    ///   scale. Every weight is off by at most half a scale, an eighth of the largest; one that
-    ///   lies opposite to that may be cut off at 7 scales, by half a scale more. A weight beyond
-    ///   524 000 is too large; blocks below 2.4e-7 are all zeros.
+    ///   scale. Every weight is off by at most half a scale, a sixteenth of the largest, and for
+    ///   the rounding of the scale by 1/256 of it, or 2.4e-7, more; one that lies opposite to the
+    ///   largest may be cut off at 7 scales, by half a scale more. A weight beyond 524 000 is too
+    ///   large; blocks below 2.4e-7 are all zeros.
     /// - The others are errors: files have them.
     ///
     /// ```
