@@ -38,9 +38,9 @@ impl fmt::Display for Label {
 
 impl Tensor {
     /// The sum of products that letters spell: each operand has a letter for each of its axes, and
-    /// the result those after `->`; what is left out is summed over. Without `->` the result has
-    /// the letters that occur once, in their order. `...` stands for axes that broadcast, aligned
-    /// at the last.
+    /// the result those after `->`; what is left out is summed over. `...` stands for axes that
+    /// broadcast, aligned at the last. Without `->` the result has those, and then the letters that
+    /// occur once, in alphabetical order, capitals first.
     ///
     /// Two operands at a time become a product of matrices by its [contract](Tensor::matmul) - or
     /// an elementwise one, if nothing of theirs is summed -, those first whose product is the

@@ -40,7 +40,8 @@ impl Tensor {
     }
 
     /// Every element of a list times every element of another, `[n]` and `[m]` as `[n, m]`: see
-    /// [`Tensor::dot`]. Deferred, and fused.
+    /// [`Tensor::dot`]. Of the dtype of both: integers wrap, narrow ones are not widened. Deferred,
+    /// and fused.
     #[doc(alias = "ger")]
     #[track_caller]
     pub fn outer(&self, other: &Self) -> Result<Self> {

@@ -30,9 +30,10 @@ impl Device {
     }
 
     /// Numbers from `start` on in steps of `step`, as far as they lie before `end`: none where the
-    /// step leads away from it, as in Rust's ranges. The first and the last of them, and the step,
-    /// must be numbers of the dtype, as beside a tensor: see [`Scalar`]. A step of 0 is an error,
-    /// and so are more than 2^31 of i32. Deferred.
+    /// step leads away from it, as in Rust's ranges. The first and the last of them must be numbers
+    /// of the dtype, as beside a tensor: see [`Scalar`]. The step is one of 32 bits where the dtype
+    /// is narrower, and may be negative for unsigned ones too. A step of 0 is an error, and so are
+    /// more than 2^31 of i32. Deferred.
     ///
     /// How many they are is `(end - start) / step`, in f64 and rounded up, as in PyTorch: with
     /// steps that no float is, such as 0.1, the last may be `end` itself. [`Device::linspace`]
