@@ -55,6 +55,9 @@ impl Strided<'_> {
 
 /// One operation over an index space, in row-major order. All operands have one dtype, except the
 /// condition of `where`.
+///
+/// # Panics
+/// As [`apply`], and where strides lead out of the bytes.
 #[must_use]
 pub fn elementwise(op: Op, shape: &[usize], operands: &[Strided<'_>]) -> Vec<Exact> {
     let dtype = operands[operands.len() - 1].dtype;

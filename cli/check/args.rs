@@ -43,7 +43,7 @@ exit codes:
   2   a tensor does not arrive, they do not fit, or no adapter is chosen
   64  the command line means nothing
   65  the file is not what it claims to be
-  66  there is no such file
+  66  the file cannot be read
 ";
 
 /// Where the tensors are to go.

@@ -23,7 +23,7 @@ use crate::set::Shipment;
 use crate::tensor::{Other, Tensor};
 use crate::wgsl::Target;
 
-/// What the results of a formula on floats are held to: how far from the exact value they may pose,
+/// What the results of a formula on floats are held to: how far from the exact value they may lie,
 /// and on which operands.
 ///
 /// ```

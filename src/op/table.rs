@@ -112,7 +112,7 @@ pub(super) const TABLE: &[OpRow] = &[
     row(Op::Square, "square", 1, Wraps, NUMBERS, ulp(1.0), WRAP),
     row(Op::Exp, "exp", 1, Same, REALS, ulp(1.75), ""),
     row(Op::Exp2, "exp2", 1, Same, REALS, ulp(2.0), ""),
-    row(Op::Expm1, "expm1", 1, Same, REALS, ulp(2.75), "exact in the neighbourhood of zero too"),
+    row(Op::Expm1, "expm1", 1, Same, REALS, ulp(2.75), "near zero too"),
     row(Op::Ln, "ln", 1, Same, REALS, ulp(1.5), "minus infinity at zero, NaN below"),
     row(Op::Log2, "log2", 1, Same, REALS, ulp(3.0), "minus infinity at zero, NaN below"),
     row(Op::Log10, "log10", 1, Same, REALS, ulp(3.5), "minus infinity at zero, NaN below"),

@@ -75,6 +75,9 @@ pub fn stepwise(op: Op, dtype: DType, values: &[Number]) -> Option<Number> {
 /// Whether `got` keeps the contract of an operation on values of `dtype`. Where the contract allows
 /// it, any of the subnormal operands may count as zero, and what leaves the range on the way as
 /// infinity or zero.
+///
+/// # Panics
+/// As [`apply`].
 #[must_use]
 pub fn keeps(op: Op, dtype: DType, values: &[Number], got: Number) -> bool {
     let bound = op.bound(dtype);

@@ -452,13 +452,13 @@ methods! {
         /// ```
         ;
     exp2() Exp2 "2 to the power of it.";
-    expm1() Expm1 "`exp - 1`, exact near 0.";
+    expm1() Expm1 "`exp - 1`, without cancelling near 0.";
     #[doc(alias = "log")]
     ln() Ln "The natural logarithm.";
     log2() Log2 "The logarithm to base 2.";
     log10() Log10 "The logarithm to base 10.";
     #[doc(alias = "ln_1p")]
-    log1p() Log1p "`ln(1 + x)`, exact near 0.";
+    log1p() Log1p "`ln(1 + x)`, without cancelling near 0.";
     sin() Sin "The sine.";
     cos() Cos "The cosine.";
     tan() Tan "The tangent.";
@@ -483,7 +483,7 @@ methods! {
     relu() Relu "`max(x, 0)`.";
     #[doc(alias = "gelu_erf")]
     gelu() Gelu "The exact Gaussian error linear unit.";
-    gelu_tanh() GeluTanh "Its approximation by `tanh`.";
+    gelu_tanh() GeluTanh "[`Tensor::gelu`], approximated by `tanh`.";
     #[doc(alias = "swish")]
     silu() Silu "`x * sigmoid(x)`.";
     softplus() Softplus "`ln(1 + exp(x))`.";
@@ -497,7 +497,7 @@ methods! {
     bit_not() BitNot "Every bit flipped.";
     is_nan() IsNan "Whether it is NaN.";
     is_inf() IsInf "Whether it is infinite.";
-    is_finite() IsFinite "Whether it is neither.";
+    is_finite() IsFinite "Whether it is neither infinite nor NaN.";
     #[doc(alias = "broadcast_add")]
     add(other) Add "The sum: `x + y`."
         /// ```
