@@ -264,7 +264,7 @@ const THREE: Pooling<2> = Pooling::of([3, 3]).stride([2, 2]).padding([1, 1]);
 /// Pools and axes at other lengths, by quads and, where rows are ragged, by elements.
 fn images(all: &mut Vec<Sample>) {
     type Make = fn(&Tensor) -> Result<Tensor>;
-    let each: [(&str, usize, Make); 8] = [
+    let each: [(&str, usize, Make); 10] = [
         ("max_pool", 56, |t| t.max_pool(&THREE)),
         ("max_pool ragged", 55, |t| t.max_pool(&THREE)),
         ("avg_pool", 56, |t| t.avg_pool(&THREE)),
@@ -272,6 +272,8 @@ fn images(all: &mut Vec<Sample>) {
         ("linear along", 56, |t| t.interpolate([112], Interpolation::Linear(Align::Edges))),
         ("cubic along", 56, |t| t.interpolate([112], Interpolation::Cubic(Align::Edges))),
         ("linear", 56, |t| t.interpolate([112, 112], Interpolation::Linear(Align::Edges))),
+        ("means across", 56, |t| t.adaptive_avg_pool([15, 56])),
+        ("without aliases along", 56, |t| t.interpolate([21], Interpolation::CubicAntialiased)),
         ("cubic", 56, |t| t.interpolate([112, 112], Interpolation::Cubic(Align::Edges))),
     ];
     for dtype in [DType::F32, DType::F16] {

@@ -71,6 +71,7 @@ pub const CATALOG: &[&Entry] = &[
     &windows::text::WINDOWS,
     &resize::text::RESIZE,
     &resize::text::ENLARGE,
+    &resize::text::COVER,
     &reduce::text::REDUCE_ROWS,
     &reduce::text::REDUCE_GROUP,
     &reduce::text::REDUCE_COLUMNS,

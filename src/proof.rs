@@ -11,7 +11,7 @@
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::op::{Joint, Number, Reduction};
-use crate::reference::{Resampling, Sight};
+use crate::reference::{Filter, Resampling, Sight};
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Term};
 
@@ -63,6 +63,9 @@ pub(crate) enum Oracle {
     Resized { to: usize, at: Resampling },
     /// The last two axes of three at other lengths.
     Enlarged { to: [usize; 2], at: [Resampling; 2] },
+    /// An axis of `[rows, length, across]` at another length, each element the mean of what it
+    /// covers by the weights of a filter.
+    Covered { to: usize, filter: Filter },
     /// The words of 32 bits that a list lies in memory as.
     Words,
     /// Positions in rows of this length, in the order of keys. A key is so many bits of a word of
@@ -236,6 +239,7 @@ impl Claim {
                     | Oracle::Pooled { .. }
                     | Oracle::Resized { .. }
                     | Oracle::Enlarged { .. }
+                    | Oracle::Covered { .. }
                     | Oracle::Words
             )
         );

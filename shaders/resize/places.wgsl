@@ -35,3 +35,10 @@ fn weigh_cubic(far: vec4<Real>) -> vec4<Real> {
     let beyond = ((Real(3.75) - Real(0.75) * far) * far - Real(6)) * far + Real(3);
     return select(beyond, near, far <= vec4<Real>(1));
 }
+
+// The same with -0.5.
+fn weigh_softly(far: vec4<Real>) -> vec4<Real> {
+    let near = (Real(1.5) * far - Real(2.5)) * far * far + Real(1);
+    let beyond = ((Real(2.5) - Real(0.5) * far) * far - Real(4)) * far + Real(2);
+    return select(beyond, near, far <= vec4<Real>(1));
+}

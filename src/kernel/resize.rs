@@ -1,4 +1,5 @@
-//! An axis at another length: each element a sum of two or four of the source, by weights.
+//! An axis at another length: each element a sum of two or four of the source, by weights, or the
+//! mean of all that it covers.
 //!
 //! ```text
 //! an axis     X    [rows, length, across], read where it lies, at any strides
@@ -14,15 +15,16 @@
 
 use std::sync::Arc;
 
-use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
+use super::cores::{Core, Head, Landing, Launch, Reach, Tail, in_pieces, reachable};
 use crate::engine::Site;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::Value;
 use crate::op::Kind;
 use crate::proof::Oracle;
 use crate::wgsl::grid::groups_for;
-pub(crate) use plan::{Enlarging, Resizing};
-use text::{ENLARGE, Lies, RESIZE, ResizeText};
+use crate::wgsl::{Entry, Wording};
+pub(crate) use plan::{Covering, Enlarging, Resizing};
+use text::{COVER, CoverText, ENLARGE, Lies, RESIZE, ResizeText};
 
 mod plan;
 pub mod text;
@@ -33,6 +35,7 @@ pub mod text;
 pub(crate) enum ResizeCore {
     Axis(Resizing),
     Image(Enlarging),
+    Cover(Covering),
 }
 
 impl Core for ResizeCore {
@@ -44,36 +47,48 @@ impl Core for ResizeCore {
         Some(match *self {
             Self::Axis(Resizing { to, at }) => Oracle::Resized { to, at },
             Self::Image(Enlarging { to, at }) => Oracle::Enlarged { to, at },
+            Self::Cover(Covering { to, filter }) => Oracle::Covered { to, filter },
         })
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let (heads, layouts) = reachable(site, inputs)?;
         let ([head], [layout]) = (&*heads, &*layouts) else { return Err(in_pieces(self.name())) };
-        let kind = Kind::of(tail.given());
-        let text = match self {
-            Self::Axis(axis) => axis.text(layout, kind),
-            Self::Image(image) => image.text(kind),
+        let (kind, on) = (Kind::of(tail.given()), (site.target, site.breadth));
+        // What lies across is loaded as quads where the operand lies by them.
+        let source = |lies: Lies| {
+            Ok::<_, Error>(match (lies, head.raw(lies != Lies::Across)?) {
+                (Lies::Across, None) => (Lies::AcrossEach, head.raw(true)?),
+                settled => settled,
+            })
         };
-        let quads = if text.lies == Lies::Across { head.raw(false)? } else { None };
-        let lies = match text.lies {
-            Lies::Across if quads.is_none() => Lies::AcrossEach,
-            other => other,
+        let run = |source: Option<Reach<'_>>, whole: bool, (entry, text, job, lanes): Told<'_>| {
+            let landing = Landing::whole(self.name(), site, [Ok(source)], tail, !whole)?;
+            landing.by(Launch::of(entry, text, job, groups_for(lanes, site.target)))
         };
-        let text = ResizeText { lies, ..text };
-        let source = quads.map_or_else(|| head.raw(true), |quads| Ok(Some(quads)));
-        let on = (site.target, site.breadth);
-        let (entry, job, lanes) = match self {
+        match self {
             Self::Axis(axis) => {
-                let (job, lanes) = axis.job(&text, layout, on)?;
-                (&RESIZE, job.words(), lanes)
+                let text = axis.text(layout, kind);
+                let (lies, source) = source(text.lies)?;
+                let (job, lanes) = axis.job(lies, layout, on)?;
+                let told = ResizeText { lies, ..text };
+                run(source, text.whole, (&RESIZE, &told, job.words(), lanes))
             }
             Self::Image(image) => {
+                let text = image.text(kind);
                 let (job, lanes) = image.job(layout, on)?;
-                (&ENLARGE, job.words(), lanes)
+                run(head.raw(true)?, text.whole, (&ENLARGE, &text, job.words(), lanes))
             }
-        };
-        let landing = Landing::whole(self.name(), site, [source], tail, !text.whole)?;
-        landing.by(Launch::of(entry, &text, job, groups_for(lanes, site.target)))
+            Self::Cover(cover) => {
+                let text = cover.text(layout, kind);
+                let (lies, source) = source(text.lies)?;
+                let (job, lanes) = cover.job(lies, layout, on)?;
+                let told = CoverText { lies, ..text };
+                run(source, text.whole, (&COVER, &told, job.words(), lanes))
+            }
+        }
     }
 }
+
+/// A kernel, what is written into it, what it is told, and how many lanes it takes.
+type Told<'a> = (&'static Entry, &'a dyn Wording, Vec<u32>, u32);

@@ -144,6 +144,9 @@ impl<'a> Desk<'a> {
             Some(Oracle::Pooled { size, .. }) => {
                 size.iter().fold(1u64, |all, &n| all.saturating_mul(n as u64))
             }
+            Some(Oracle::Covered { to, filter }) => {
+                filter.end(dims(0, 1), *to as u64) / (*to as u64).max(1) + 2
+            }
             Some(Oracle::Attention { .. }) => {
                 dims(1, 2).saturating_mul(dims(1, 3).saturating_add(dims(2, 3)))
             }
@@ -239,6 +242,7 @@ impl<'a> Desk<'a> {
                 Some(vec![self.pooled(given, *reduction, lengths, sweep, group)?])
             }
             Oracle::Resized { to, at } => Some(vec![self.resized(given, *to, *at, group)?]),
+            Oracle::Covered { to, filter } => Some(vec![self.covered(given, *to, *filter, group)?]),
             Oracle::Enlarged { to, at } => Some(vec![self.enlarged(given, *to, *at, group)?]),
             _ => self.moved(given, group),
         }

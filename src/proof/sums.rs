@@ -4,7 +4,7 @@ use super::cells::{Desk, element};
 use super::{Estimate, Sweep};
 use crate::dtype::DType;
 use crate::op::{Number, Reduction};
-use crate::reference::{self, Resampling};
+use crate::reference::{self, Filter, Resampling};
 
 impl Desk<'_> {
     /// A pixel: every tap that lies in the input by its weight.
@@ -69,11 +69,35 @@ impl Desk<'_> {
         at: Resampling,
         n: usize,
     ) -> Option<Estimate> {
+        let &[_, length, _] = self.claim.heads[0].shape.dims() else { return None };
+        self.along_axis(given, to, n, |i| at.terms(i, length).collect())
+    }
+
+    /// The same of all that an element covers.
+    pub(super) fn covered(
+        &self,
+        given: DType,
+        to: usize,
+        filter: Filter,
+        n: usize,
+    ) -> Option<Estimate> {
+        let &[_, length, _] = self.claim.heads[0].shape.dims() else { return None };
+        self.along_axis(given, to, n, |i| filter.terms(i, length, to))
+    }
+
+    /// An element of an axis that is so long, from what is known of its place.
+    fn along_axis(
+        &self,
+        given: DType,
+        to: usize,
+        n: usize,
+        terms: impl Fn(usize) -> Vec<(usize, f64)>,
+    ) -> Option<Estimate> {
         let (head, x) = (&self.claim.heads[0], self.claim.heads[0].plain()?);
         let &[_, length, across] = head.shape.dims() else { return None };
         let (rest, column) = (n / across.max(1), n % across.max(1));
         let (row, i) = (rest / to.max(1), rest % to.max(1));
-        let terms = at.terms(i, length).map(|(from, weight)| {
+        let terms = terms(i).into_iter().map(|(from, weight)| {
             let from = (row * length + from) * across + column;
             (element(self.inputs, x, x.layout.place(from)), weight)
         });
@@ -105,15 +129,19 @@ impl Desk<'_> {
 /// A sum of elements of an axis, or of two, by their weights.
 fn weighed(given: DType, terms: impl Iterator<Item = (Number, f64)>) -> Option<Estimate> {
     let (mut left, mut right, mut size) = (Vec::new(), Vec::new(), 0.0);
+    let mut most: f64 = 0.0;
     for (number, weight) in terms {
         size += number.float().abs();
+        most = most.max(weight.abs());
         left.push(number);
         right.push(Number::Float(weight));
     }
     if size.is_infinite() {
         return None;
     }
-    // A weight is off by what rounds the part, and the numbers of the cubic, up to six.
+    // A weight is off by what rounds the part, and the numbers of the cubic, up to six; a share of
+    // many by a part of that, where no weight is below half of one before it is shared.
+    size *= (2.0 * most).min(1.0);
     let unit = if given == DType::F64 { 2f64.powi(-48) } else { 2f64.powi(-19) };
     Some(Estimate::summed(given, left.len(), &left, &right)?.widened(given, size * unit))
 }

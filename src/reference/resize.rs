@@ -34,6 +34,56 @@ impl Resampling {
     }
 }
 
+/// What weighs elements of an axis by how far their centres are from that of the element which is
+/// made of them. Of axes of the lengths `from` and `to`, element `j` of the one lies at
+/// `(2 j + 1) to`, and `i` of the other at `(2 i + 1) from`: distances are integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Filter {
+    /// All that an element covers, at least in part, alike.
+    Even,
+    /// Less and less, to nothing at one element of the longer axis.
+    Linear,
+    /// By the cubic of Keys with -0.5, to nothing at two.
+    Cubic,
+}
+
+impl Filter {
+    /// The distance at which nothing is weighed any more.
+    pub(crate) const fn end(self, from: u64, to: u64) -> u64 {
+        let longer = if from > to { from } else { to };
+        match self {
+            Self::Even => from + to,
+            Self::Linear => 2 * longer,
+            Self::Cubic => 4 * longer,
+        }
+    }
+
+    /// The weight of an element that is so far away, in elements of the longer axis.
+    pub(crate) fn weigh(self, far: f64) -> f64 {
+        match self {
+            Self::Even => 1.0,
+            Self::Linear => 1.0 - far,
+            Self::Cubic if far <= 1.0 => (1.5 * far - 2.5) * far * far + 1.0,
+            Self::Cubic => ((2.5 - 0.5 * far) * far - 4.0) * far + 2.0,
+        }
+    }
+
+    /// The elements of a source that one of the result is made of, and their weights, which are
+    /// shares of one.
+    pub(crate) fn terms(self, i: usize, from: usize, to: usize) -> Vec<(usize, f64)> {
+        let [i, from, to] = [i as u64, from as u64, to as u64];
+        let (centre, end) = ((2 * i + 1) * from, self.end(from, to));
+        let longer = 2.0 * from.max(to) as f64;
+        let bound = ((centre + end) / (2 * to) + 1).min(from);
+        let reached = centre.saturating_sub(end) / (2 * to)..bound;
+        let far = |j: u64| ((2 * j + 1) * to).abs_diff(centre);
+        let of = |j: u64| (far(j) < end).then(|| (j as usize, self.weigh(far(j) as f64 / longer)));
+        let terms: Vec<_> = reached.filter_map(of).collect();
+        let all: f64 = terms.iter().map(|(_, weight)| weight).sum();
+        terms.into_iter().map(|(j, weight)| (j, weight / all)).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +102,24 @@ mod tests {
         assert_eq!(halves, of, "half way");
         let sum: f64 = terms(cubic, 0).iter().map(|(_, weight)| weight).sum();
         assert_eq!(sum, 1.0, "all of one element");
+    }
+
+    #[test]
+    fn what_an_element_covers_by_hand() {
+        // Five as two: 0 to 2.5 and 2.5 to 5.
+        let third = |from: usize| (0..3).map(|j| (from + j, 1.0 / 3.0)).collect::<Vec<_>>();
+        assert_eq!(Filter::Even.terms(0, 5, 2), third(0));
+        assert_eq!(Filter::Even.terms(1, 5, 2), third(2));
+        // Four as two: centres at 1 and 3, elements at 0.5 to 3.5, nothing from 2 on.
+        let linear = Filter::Linear.terms(0, 4, 2);
+        assert_eq!(linear, [(0, 3.0 / 7.0), (1, 3.0 / 7.0), (2, 1.0 / 7.0)]);
+        // Two as four is what lies beside each place.
+        assert_eq!(Filter::Linear.terms(1, 2, 4), [(0, 0.75), (1, 0.25)]);
+        assert_eq!(Filter::Linear.terms(0, 2, 4), [(0, 1.0)]);
+        // Half way between the middle two of four, and the cubic's own weights there.
+        let cubic = Filter::Cubic.terms(0, 4, 1);
+        let sum: f64 = cubic.iter().map(|(_, weight)| weight).sum();
+        assert!(cubic.len() == 4 && cubic[0] == cubic[0] && (sum - 1.0).abs() < 1e-15);
+        assert!(cubic[1].1 == cubic[2].1 && cubic[1].1 > cubic[0].1);
     }
 }

@@ -8,7 +8,7 @@ use crate::kernel::ORACLES;
 use crate::layout::Layout;
 use crate::op::{Joint, Op, Reduction};
 use crate::proof::{Claim, Formed, Lot, Oracle, OwnOracle, Seen};
-use crate::reference::{Resampling, Sight};
+use crate::reference::{Filter, Resampling, Sight};
 use crate::shape::Shape;
 use crate::wgsl::{Expr, Term};
 
@@ -321,6 +321,12 @@ by_kind! { Lot, "a draw":
 
 by_field! { Resampling { factor, term, parts, cubic } }
 
+by_kind! { Filter, "a filter":
+    0 Even {}
+    1 Linear {}
+    2 Cubic {}
+}
+
 by_field! { Sight { first, before, after } }
 
 by_kind! { Oracle, "an oracle":
@@ -353,4 +359,5 @@ by_kind! { Oracle, "an oracle":
     24 Sorted { descending: descending, length: length }
     25 Framed { first: first, bits: bits }
     26 Enlarged { to: to, at: at }
+    27 Covered { to: to, filter: filter }
 }

@@ -163,9 +163,13 @@ fn core(claim: &Claim, lengths: &[usize]) -> Result<()> {
                 && convolution(claim, (dims[0], dims[1]), *groups)
         }
         (Oracle::Own { by, told }, _) => (by.fits)(claim, told),
-        (Oracle::Pooled { .. } | Oracle::Resized { .. } | Oracle::Enlarged { .. }, 1) => {
-            image(claim, core, dims[0])
-        }
+        (
+            Oracle::Pooled { .. }
+            | Oracle::Resized { .. }
+            | Oracle::Enlarged { .. }
+            | Oracle::Covered { .. },
+            1,
+        ) => image(claim, core, dims[0]),
         _ => moved(claim, core, (&dims, &count)),
     };
     ensure(holds, "an oracle of other inputs")
@@ -239,6 +243,16 @@ fn image(claim: &Claim, core: &Oracle, dims: &[usize]) -> bool {
             alike
                 && given.is_float()
                 && sampled(length, *to, at)
+                && all([&rows, to, &across]) == elements
+        }
+        (Oracle::Covered { to, .. }, &[rows, length, across]) => {
+            // Places of both axes are counted in parts of the other.
+            let parts = 2 * length.max(1) as u128 * (*to as u128 + 2);
+            alike
+                && given.is_float()
+                && length > 0
+                && small(length.max(*to))
+                && u64::try_from(parts).is_ok()
                 && all([&rows, to, &across]) == elements
         }
         (Oracle::Enlarged { to, at }, &[images, height, width]) => {

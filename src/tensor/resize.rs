@@ -10,8 +10,6 @@
 //! Between are fractions of integers, so that nothing is rounded before a weight is. An axis is
 //! resized by a kernel of its own; of more than a segment holds, by a gather and a reduction.
 
-use antialiased::Filter;
-
 use super::cause::{FLOATS_BY_F32, TensorCause, by_f32, float};
 use super::halves::{halves, in_two};
 use super::number::Scalar;
@@ -25,7 +23,7 @@ use crate::fuse::What;
 use crate::kernel::resize::{Enlarging, ResizeCore, Resizing};
 use crate::kernel::sample::{Around, LENGTH_MAX, SampleCore, Sampling};
 use crate::plan::Stored;
-use crate::reference::Resampling;
+use crate::reference::{Filter, Resampling};
 use crate::shape::Shape;
 
 mod antialiased;
@@ -76,16 +74,14 @@ pub enum Interpolation {
 /// The factor of the cubic, and of that without aliases.
 const KEYS: [f64; 2] = [-0.75, -0.5];
 
-const LINEAR: Filter = Filter { reach: 1, weigh: |far| 1.0f32 - far };
-const CUBIC: Filter = Filter { reach: 2, weigh: |far| cubic(far, KEYS[1]) };
-
 impl Tensor {
     /// The last axes at another size. What lies beyond an end of an axis is the element at the end.
     /// [`Interpolation::Nearest`] takes any dtype and moves bits, the others are of floats, and
     /// f16 and bf16 computed in f32. What an element has no weight of does not count, be it
     /// infinite. An axis after the other, and stored between them, but the last two at once where
-    /// neither becomes shorter; one that keeps its length stays as it is. Without aliases the
-    /// elements beside each place are stored as well, some three or five times the longer length.
+    /// neither becomes shorter; one that keeps its length stays as it is. Without aliases, an axis
+    /// that becomes 32 or 64 times shorter is a sum of lists that are stored, some three or five
+    /// times as long as it.
     ///
     /// Places are found in integers: a long axis is as exact as a short one. For each axis that
     /// changes a linear result is off by at most 8 ulp of the largest magnitude that it is made
@@ -138,8 +134,12 @@ impl Tensor {
                     let at = Between::of(x, [length, to], align, false)?;
                     x.blended(what, axis, &at, -1..3, |far| cubic(far, KEYS[0]))
                 }
-                Interpolation::LinearAntialiased => x.filtered(what, axis, [length, to], &LINEAR),
-                Interpolation::CubicAntialiased => x.filtered(what, axis, [length, to], &CUBIC),
+                Interpolation::LinearAntialiased => {
+                    x.filtered(what, axis, [length, to], Filter::Linear)
+                }
+                Interpolation::CubicAntialiased => {
+                    x.filtered(what, axis, [length, to], Filter::Cubic)
+                }
             })?;
             result.cast(self.dtype())
         };
@@ -169,8 +169,9 @@ impl Tensor {
                 let windows: [usize; D] = core::array::from_fn(|i| dims[first + i] / size[i]);
                 return self.avg_pool(&Pooling::of(windows));
             }
-            let result =
-                self.by_axes(size, |x, axis, length, to| x.covered(what, axis, length, to))?;
+            let result = self.by_axes(size, |x, axis, length, to| {
+                x.filtered(what, axis, [length, to], Filter::Even)
+            })?;
             result.cast(self.dtype())
         };
         asked(pooled).map_err(|error: Error| error.during(what))
@@ -442,26 +443,6 @@ impl Tensor {
     fn weighted(&self, axis: usize, weights: &Self) -> Result<Self> {
         let weights = self.beside_taps(axis, weights)?;
         weights.eq(0.0)?.choose(0.0, (self * &weights)?)?.sum(axis + 1)
-    }
-
-    /// The means of what each element covers of an axis.
-    fn covered(&self, what: &'static str, axis: usize, from: usize, to: usize) -> Result<Self> {
-        let begin = |i: usize| i * from / to;
-        let end = |i: usize| ((i + 1) * from).div_ceil(to);
-        let taps = (0..to).map(|i| end(i) - begin(i)).max().unwrap_or(1);
-        let i = self.device.iota(to)?.unsqueeze(1)?;
-        let begins = ((&i * from as u32)? / to as u32)?;
-        let ends = (((&i + 1u32)? * from as u32)? + (to - 1) as u32)? / to as u32;
-        let count = (ends? - &begins)?;
-        let tap = self.device.iota(taps)?;
-        let places = (&begins + &tap)?.min((from - 1) as u32)?;
-        let wide = computed(self.dtype());
-        let elements = self.tapped(what, axis, &places)?.cast(wide)?;
-        let inside = tap.lt(count.broadcast_to([to, taps])?)?.contiguous()?;
-        let inside = elements.beside_taps(axis, &inside)?;
-        let sum = inside.choose(&elements, 0.0)?.sum(axis + 1)?;
-        let ones = vec![1; sum.shape().rank() - axis - 1];
-        sum / count.cast(wide)?.reshape([&[to], &*ones].concat())?
     }
 }
 

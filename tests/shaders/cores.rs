@@ -501,6 +501,28 @@ fn every_resized_axis_is_valid() {
     }
 }
 
+/// Means of what is covered, by every filter, of every float.
+#[test]
+fn every_covered_axis_is_valid() {
+    use wharf::kernel::resize::text::{CoverText, Lies};
+    use wharf::reference::Filter;
+    for dtype in [DType::F32, DType::F16, DType::Bf16, DType::F64] {
+        let (kind, given) = (Kind::of(dtype), Expr::itself(dtype));
+        let summed = Expr::itself(kind.dtype());
+        for lies in [Lies::Across, Lies::AcrossEach, Lies::Apart] {
+            let filters = [Filter::Even, Filter::Linear, Filter::Cubic];
+            for (i, (target, filter)) in TARGETS.into_iter().zip(filters).enumerate() {
+                let whole = i == 2;
+                let text = CoverText { lies, filter, kind, whole };
+                let way: &[Way] = if lies == Lies::Across { &[Way::Dense] } else { &[Way::Each] };
+                let edges = [Edge { expr: &given, ways: way }, Edge { expr: &summed, ways: &[] }];
+                let cover = frame("cover", &text, &edges, target);
+                check_frame(Frame { by_element: !whole, ..cover });
+            }
+        }
+    }
+}
+
 #[test]
 fn every_tile_of_quantised_weights_is_valid() {
     use wharf::kernel::quantised::text::{QuantisedText, QuantisedTile};

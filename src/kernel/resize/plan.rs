@@ -1,12 +1,12 @@
 //! How a resized axis is cut, and how its elements are loaded.
 
-use super::text::{EnlargeJob, Lies, ResizeJob, ResizeText};
+use super::text::{CoverJob, CoverText, EnlargeJob, Lies, ResizeJob, ResizeText};
 use crate::caps::breadth::Breadth;
 use crate::count::{word, words, wrapped};
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::op::Kind;
-use crate::reference::Resampling;
+use crate::reference::{Filter, Resampling};
 use crate::wgsl::Target;
 use crate::wgsl::grid::LANES_BUSY;
 
@@ -14,6 +14,8 @@ use crate::wgsl::grid::LANES_BUSY;
 const ROWS: usize = 8;
 /// The lines of the result that a lane takes: with the first come those that it is made of.
 const LINES: usize = 16;
+/// What an element may cover: as many terms as half of what a sum may be off by has roundings.
+const COVERED_MAX: u64 = 128;
 /// The most elements that a quad along the axis is given at once: as many loads as two taps take.
 const ELEMENTS_MAX: u32 = 8;
 
@@ -38,50 +40,102 @@ fn blocks(rows: usize, quads: usize, most: usize, (target, breadth): (Target, Br
     })
 }
 
-impl Resizing {
-    /// The kernel for a view `[rows, length, across]`, if it is loaded as quads where it can be.
-    pub(super) fn text(&self, view: &Layout, kind: Kind) -> ResizeText {
-        let (dims, strides) = (view.shape().dims(), view.strides());
+/// A view `[rows, length, across]` whose axis gets another length.
+struct Lengthened<'a> {
+    view: &'a Layout,
+    to: usize,
+}
+
+impl Lengthened<'_> {
+    /// The elements of a line of the result: across the axis, or along it.
+    fn line(&self) -> usize {
+        match self.view.shape().dims()[2] {
+            1 => self.to,
+            across => across,
+        }
+    }
+
+    /// How quads lie, if they are loaded as such where they can be; `None` where they lie along.
+    fn across(&self) -> Option<Lies> {
+        let (dims, strides) = (self.view.shape().dims(), self.view.strides());
         let whole = |axis: usize| strides[axis] % 4 == 0 || dims[axis] == 1;
-        let line = if dims[2] == 1 { self.to } else { dims[2] };
-        let quads = strides[2] == 1 && whole(0) && whole(1) && line.is_multiple_of(4);
-        let lies = match u32::try_from(elements(self.at)) {
-            _ if dims[2] > 1 => {
-                if quads {
-                    Lies::Across
-                } else {
-                    Lies::AcrossEach
-                }
-            }
+        let quads = strides[2] == 1 && whole(0) && whole(1) && dims[2].is_multiple_of(4);
+        (dims[2] > 1).then_some(if quads { Lies::Across } else { Lies::AcrossEach })
+    }
+
+    /// What a kernel is told of them - columns, sizes and steps - and how many lanes it takes.
+    fn job(&self, lies: Lies, on: (Target, Breadth)) -> Result<([[u32; 4]; 3], u32)> {
+        let (dims, line) = (self.view.shape().dims(), self.line());
+        let (rows, across) = (dims[0], dims[2]);
+        let lines = if across == 1 { 1 } else { self.to };
+        let quads = line.div_ceil(4);
+        let blocks = blocks(rows, rows * lines * quads, ROWS, on);
+        let all = blocks * lines * quads;
+        let unit = if lies == Lies::Across { 4 } else { 1 };
+        let stride = |axis: usize| wrapped(self.view.strides()[axis] / unit);
+        let columns = words([all, quads, lines, rows.div_ceil(blocks)])?;
+        let size = words([rows, line, self.to, self.to * across])?;
+        Ok(([columns, size, [stride(0), stride(1), stride(2), 0]], word(all)?))
+    }
+}
+
+impl Resizing {
+    /// The kernel for a view `[rows, length, across]`.
+    pub(super) fn text(&self, view: &Layout, kind: Kind) -> ResizeText {
+        let lines = Lengthened { view, to: self.to };
+        let lies = lines.across().unwrap_or_else(|| match u32::try_from(elements(self.at)) {
             Ok(elements) if elements <= ELEMENTS_MAX => Lies::Along(elements),
             _ => Lies::Apart,
-        };
-        ResizeText { lies, cubic: self.at.cubic, kind, whole: line.is_multiple_of(4) }
+        });
+        ResizeText { lies, cubic: self.at.cubic, kind, whole: lines.line().is_multiple_of(4) }
     }
 
     /// What it is told, and how many lanes it takes.
     pub(super) fn job(
         &self,
-        text: &ResizeText,
+        lies: Lies,
         view: &Layout,
         on: (Target, Breadth),
     ) -> Result<(ResizeJob, u32)> {
-        let dims = view.shape().dims();
-        let (rows, across) = (dims[0], dims[2]);
-        let (line, lines) = if across == 1 { (self.to, 1) } else { (across, self.to) };
-        let quads = line.div_ceil(4);
-        let blocks = blocks(rows, rows * lines * quads, ROWS, on);
-        let all = blocks * lines * quads;
-        let unit = if text.lies == Lies::Across { 4 } else { 1 };
-        let stride = |axis: usize| wrapped(view.strides()[axis] / unit);
+        let ([columns, size, stride], lanes) = Lengthened { view, to: self.to }.job(lies, on)?;
         let Resampling { factor, term, parts, .. } = self.at;
-        let job = ResizeJob {
-            columns: words([all, quads, lines, rows.div_ceil(blocks)])?,
-            size: words([rows, line, self.to, self.to * across])?,
-            place: [factor, term as u32, parts, word(dims[1] - 1)?],
-            stride: [stride(0), stride(1), stride(2), 0],
-        };
-        Ok((job, word(all)?))
+        let place = [factor, term as u32, parts, word(view.shape().dims()[1] - 1)?];
+        Ok((ResizeJob { columns, size, place, stride }, lanes))
+    }
+}
+
+/// An axis at another length, each element the mean of what it covers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Covering {
+    pub(crate) to: usize,
+    pub(crate) filter: Filter,
+}
+
+impl Covering {
+    /// Whether the kernel is for an axis of this length: a lane adds up what it covers one after
+    /// the other, so that more would be off by more than a sum may be.
+    pub(crate) fn takes(&self, from: usize) -> bool {
+        self.filter.end(from as u64, self.to as u64) / (self.to as u64) < COVERED_MAX
+    }
+
+    pub(super) fn text(&self, view: &Layout, kind: Kind) -> CoverText {
+        let lines = Lengthened { view, to: self.to };
+        let lies = lines.across().unwrap_or(Lies::Apart);
+        CoverText { lies, filter: self.filter, kind, whole: lines.line().is_multiple_of(4) }
+    }
+
+    /// What it is told, and how many lanes it takes.
+    pub(super) fn job(
+        &self,
+        lies: Lies,
+        view: &Layout,
+        on: (Target, Breadth),
+    ) -> Result<(CoverJob, u32)> {
+        let ([columns, size, stride], lanes) = Lengthened { view, to: self.to }.job(lies, on)?;
+        let (from, to) = (view.shape().dims()[1], self.to);
+        let end = u32::try_from(self.filter.end(from as u64, to as u64));
+        let axis = [word(from)?, word(to)?, end.unwrap_or(u32::MAX), word(2 * from.max(to))?];
+        Ok((CoverJob { columns, size, axis, stride }, lanes))
     }
 }
 

@@ -4,6 +4,7 @@
 use core::ops::Range;
 
 use crate::op::Kind;
+use crate::reference::Filter;
 use crate::wgsl::lines::{LANES, StoredQuad, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
@@ -14,6 +15,8 @@ pub const RESIZE: Entry = Entry::core("resize", source!("resize.wgsl")).told(Res
 /// Both axes of images.
 pub const ENLARGE: Entry =
     Entry::core("enlarge", source!("enlarge.wgsl")).told(EnlargeJob::MEMBERS);
+/// An axis whose elements are means of what they cover.
+pub const COVER: Entry = Entry::core("cover", source!("cover.wgsl")).told(CoverJob::MEMBERS);
 
 params! {
     struct ResizeJob {
@@ -34,6 +37,15 @@ params! {
     }
 }
 
+params! {
+    struct CoverJob {
+        columns: [u32; 4],
+        size: [u32; 4],
+        axis: [u32; 4],
+        stride: [u32; 4],
+    }
+}
+
 /// How a quad of the result lies to the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lies {
@@ -47,6 +59,28 @@ pub enum Lies {
     Apart,
     /// Along one of two axes, with so many elements, and lanes walk down the other.
     Walked(u32),
+}
+
+impl Lies {
+    /// Which elements of the axis a quad is.
+    const fn place(self) -> &'static str {
+        match self {
+            Self::Across | Self::AcrossEach => "let i = vec4<u32>(line);\n",
+            Self::Along(_) | Self::Apart | Self::Walked(_) => "let i = four;\n",
+        }
+    }
+}
+
+/// A quad of elements that are loaded one by one, of the place of each lane.
+fn each(place: impl Fn(char) -> String) -> String {
+    let parts = ['x', 'y', 'z', 'w'].map(|i| format!("head_0({}).x", place(i)));
+    format!("vec4<Real>({})", parts.join(", "))
+}
+
+/// Writes a quad of the result, held in a variable.
+fn stored(sum: &str, whole: bool) -> String {
+    let within = ("first", "p.job.size.y");
+    StoredQuad { quad: (sum, "vec4<Real>"), to: "to", within }.lines(whole)
 }
 
 /// The kernel for one kind of sums.
@@ -87,13 +121,6 @@ impl ResizeText {
         if self.cubic { "return weigh_cubic(far);" } else { "return Real(1) - far;" }
     }
 
-    const fn place(&self) -> &'static str {
-        match self.lies {
-            Lies::Across | Lies::AcrossEach => "let i = vec4<u32>(line);\n",
-            Lies::Along(_) | Lies::Apart | Lies::Walked(_) => "let i = four;\n",
-        }
-    }
-
     /// Places and weights of all elements that are loaded.
     fn weights(&self) -> String {
         let mut text = String::new();
@@ -128,25 +155,16 @@ impl ResizeText {
     fn take(&self) -> String {
         let mut text = String::new();
         for n in 0..self.elements().unwrap_or(self.taps().len() as u32) {
-            let each = |place: &dyn Fn(char) -> String| {
-                let parts = ['x', 'y', 'z', 'w'].map(|i| format!("head_0(begin + {}).x", place(i)));
-                format!("vec4<Real>({})", parts.join(", "))
-            };
             let element = match self.lies {
                 Lies::Across => format!("head_0(begin + p{n} + (first >> 2u))"),
-                Lies::AcrossEach => each(&|i| format!("p{n} + four.{i} * p.job.stride.z")),
+                Lies::AcrossEach => each(|i| format!("begin + p{n} + four.{i} * p.job.stride.z")),
                 Lies::Along(_) | Lies::Walked(_) => format!("head_0(begin + p{n})"),
-                Lies::Apart => each(&|i| format!("p{n}.{i}")),
+                Lies::Apart => each(|i| format!("begin + p{n}.{i}")),
             };
             put!(text, "let e{n} = {element};");
             put!(text, "s += part_of_sum(e{n}, w{n});");
         }
         text
-    }
-
-    fn store(&self, sum: &str) -> String {
-        let within = ("first", "p.job.size.y");
-        StoredQuad { quad: (sum, "vec4<Real>"), to: "to", within }.lines(self.whole)
     }
 
     /// What a lane that walks does besides.
@@ -184,11 +202,47 @@ impl Writes for ResizeText {
         regions.extend([
             Region::text("real", self.real()).needing(Needs::of(self.kind)),
             Region::text("weigh", self.weigh()),
-            Region::text("place", self.place()),
+            Region::text("place", self.lies.place()),
             Region::text("taps", self.weights()),
             Region::text("take", self.take()),
-            Region::text("store", self.store(if walked { "t" } else { "s" })),
+            Region::text("store", stored(if walked { "t" } else { "s" }, self.whole)),
         ]);
         regions
+    }
+}
+
+/// The kernel for one kind of means of what is covered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CoverText {
+    /// How its quads lie: never along or walked, as what is covered is as much as there is.
+    pub lies: Lies,
+    /// What weighs elements.
+    pub filter: Filter,
+    /// What is summed: f32 or f64.
+    pub kind: Kind,
+    /// Whether lines of the result are whole quads. Otherwise it is stored by elements.
+    pub whole: bool,
+}
+
+impl Writes for CoverText {
+    fn regions(&self) -> Vec<Region> {
+        let element = match self.lies {
+            Lies::Across => String::from("head_0(place + (first >> 2u))"),
+            Lies::AcrossEach => each(|i| format!("place + four.{i} * p.job.stride.z")),
+            _ => String::from("vec4<Real>(head_0(place).x)"),
+        };
+        let weigh = match self.filter {
+            Filter::Even => "return vec4<Real>(1);",
+            Filter::Linear => "return Real(1) - far;",
+            Filter::Cubic => "return weigh_softly(far);",
+        };
+        let real = format!("alias Real = {};\n", self.kind.name());
+        vec![
+            Region::text("real", real).needing(Needs::of(self.kind)),
+            Region::text("weigh", weigh),
+            Region::text("place", self.lies.place()),
+            Region::text("take", format!("let e = {element};\n")),
+            Region::text("store", stored("s", self.whole)),
+        ]
     }
 }

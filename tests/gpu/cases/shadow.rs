@@ -438,6 +438,11 @@ async fn moves(device: &Device) -> Result<()> {
         x.cast(DType::Bf16)?
             .interpolate([30, 8], Interpolation::Cubic(Align::Corners))?
             .cast(DType::F32)?,
+        x.reshape([4, 6, 21])?.interpolate([4, 9], Interpolation::LinearAntialiased)?,
+        x.cast(DType::F16)?
+            .interpolate([11, 5], Interpolation::CubicAntialiased)?
+            .cast(DType::F32)?,
+        x.adaptive_avg_pool([5, 4])?,
         device.normal(key, [7, 5], DType::F16)?.cast(DType::F32)?,
         device.uniform(key, [7, 5], DType::Bf16)?.cast(DType::F32)?,
         device.full([5], DType::F32, f32::NEG_INFINITY)?,
