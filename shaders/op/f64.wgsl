@@ -96,6 +96,11 @@ fn copysign_f64(x: vec4<f64>, sign: vec4<f64>) -> vec4<f64> {
     return select(x, -x, negative_f64(sign));
 }
 
+// The value itself, by a way that no compiler sees through.
+fn held_f64(x: vec4<f64>) -> vec4<f64> {
+    return nan_where_f64(x, is_nan_f64(x));
+}
+
 // NaN, or an infinity of the value's sign, where `test`.
 fn nan_where_f64(value: vec4<f64>, test: vec4<bool>) -> vec4<f64> {
     return select(value, vec4<f64>(nan_where(vec4<f32>(value), vec4<bool>(true))), test);

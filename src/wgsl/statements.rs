@@ -34,6 +34,7 @@ impl Statements {
     /// A line for each operation; the names of all nodes.
     pub(crate) fn compute(&mut self, expr: &Expr, dtypes: &[DType]) -> Vec<String> {
         let mut names: Vec<String> = Vec::with_capacity(expr.nodes.len());
+        let parts = parts(expr);
         for (n, node) in expr.nodes.iter().enumerate() {
             let named = |args: &[u16]| -> Vec<&str> {
                 args.iter().map(|&a| &*names[usize::from(a)]).collect()
@@ -54,7 +55,14 @@ impl Statements {
                 Term::Apply(op, args) => {
                     let args = &args[..op.arity()];
                     let operand = dtypes[usize::from(args[args.len() - 1])];
-                    (applied(op, operand, &named(args)), op.to_string())
+                    let mut named = named(args);
+                    let held = shares(op, args, &parts)
+                        .then(|| held(Kind::of(operand), named[named.len() - 1]))
+                        .flatten();
+                    if let (Some(held), Some(last)) = (&held, named.last_mut()) {
+                        *last = held;
+                    }
+                    (applied(op, operand, &named), op.to_string())
                 }
                 Term::Call(ref formula, args) => {
                     let given = named(&args[..formula.operands.len()]).join(", ");
@@ -67,6 +75,45 @@ impl Statements {
         }
         names
     }
+}
+
+/// What each node is made of by sums and products alone.
+fn parts(expr: &Expr) -> Vec<Vec<u16>> {
+    let mut parts: Vec<Vec<u16>> = Vec::with_capacity(expr.nodes.len());
+    for (n, node) in expr.nodes.iter().enumerate() {
+        parts.push(match node {
+            Term::Apply(op, args) if is_algebra(*op) => {
+                let args = args[..op.arity()].iter();
+                args.flat_map(|&a| parts[usize::from(a)].iter().copied()).collect()
+            }
+            _ => vec![n as u16],
+        });
+    }
+    parts
+}
+
+/// What a compiler may take apart and put together in other ways.
+const fn is_algebra(op: Op) -> bool {
+    matches!(op, Op::Add | Op::Sub | Op::Mul | Op::MulAdd | Op::Neg | Op::Square)
+}
+
+/// Whether the last operand of a sum and the others have a part in common. WGSL lets a compiler
+/// think that nothing is infinite or NaN and nothing overflows, so that `x - x` is zero to it, and
+/// `x * w + y * w` is `(x + y) * w`.
+fn shares(op: Op, args: &[u16], parts: &[Vec<u16>]) -> bool {
+    let [others @ .., last] = args else { return false };
+    matches!(op, Op::Add | Op::Sub | Op::MulAdd)
+        && others.iter().any(|&other| {
+            let other = &parts[usize::from(other)];
+            parts[usize::from(*last)].iter().any(|part| other.contains(part))
+        })
+}
+
+/// A value that is a term of its own to every compiler. Integers wrap: whatever is made of sums of
+/// them comes to the same.
+fn held(kind: Kind, value: &str) -> Option<String> {
+    let is_float = matches!(kind, Kind::F32 | Kind::F64);
+    is_float.then(|| format!("held_{}({value})", kind.name()))
 }
 
 /// A graph as a function.

@@ -2,6 +2,7 @@
 //! and its bounds.
 
 mod check;
+mod shared;
 mod values;
 
 use wharf::op::Op;
@@ -95,6 +96,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     cases.push(case!("elementwise::zeros_of_remainders", |ctx| zeros_of_remainders(ctx)));
+    cases.push(case!("elementwise::sums_of_what_is_shared", |ctx| shared::sums(ctx)));
     cases
 }
 
