@@ -26,7 +26,6 @@ pub use conv::{Convolution, conv};
 pub(crate) use matmul::{dot, matmul_room};
 pub use matmul::{matmul, matmul_dtype, matmul_keeps};
 pub use reduce::{reduce, scan};
-// What kernels are written for names it.
 #[doc(hidden)]
 pub use resize::Filter;
 pub(crate) use resize::Resampling;

@@ -37,6 +37,7 @@ impl Resampling {
 /// What weighs elements of an axis by how far their centres are from that of the element which is
 /// made of them. Of axes of the lengths `from` and `to`, element `j` of the one lies at
 /// `(2 j + 1) to`, and `i` of the other at `(2 i + 1) from`: distances are integers.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Filter {
     /// All that an element covers, at least in part, alike.

@@ -86,7 +86,11 @@ fn parts(expr: &Expr) -> Vec<Vec<u16>> {
                 let args = args[..op.arity()].iter();
                 args.flat_map(|&a| parts[usize::from(a)].iter().copied()).collect()
             }
-            _ => vec![n as u16],
+            // An input may have several nodes.
+            node => {
+                let first = expr.nodes[..n].iter().position(|other| other == node);
+                vec![first.unwrap_or(n) as u16]
+            }
         });
     }
     parts
