@@ -5,8 +5,10 @@
 //! write beside it, sync the file      a crash leaves the old one, and a part that nobody reads
 //! rename, sync the folder             the name is one of the two; after the sync it is the new one
 //! ```
+//!
+//! Where a file system has no way to sync, as some that are shared have none, that is left out.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,6 +56,47 @@ enum Synced {
     Folder,
 }
 
+/// `ENOTSUP`, which is not the same everywhere.
+const UNSUPPORTED: i32 =
+    if cfg!(any(target_os = "linux", target_os = "android")) { 95 } else { 45 };
+
+/// What a system says of a file or a folder that can never be synced: this, `EINVAL` and `ENOTTY`.
+const NEVER_SYNCED: [i32; 3] = [UNSUPPORTED, 22, 25];
+
+/// What came of a sync, where that it cannot be done is no failure.
+fn tolerant(done: std::io::Result<()>) -> std::io::Result<()> {
+    let never = |error: &std::io::Error| {
+        cfg!(unix) && error.raw_os_error().is_some_and(|code| NEVER_SYNCED.contains(&code))
+    };
+    if done.as_ref().is_err_and(never) { Ok(()) } else { done }
+}
+
+/// Lets those read and write a new file who could do so with the old one, and nobody else.
+#[cfg(unix)]
+fn permit(file: &File, old: &Metadata) -> std::io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+
+    let mut permissions = old.permissions();
+    let own = file.metadata()?.gid();
+    // First, because it may take bits away.
+    if own != old.gid() && fchown(file, None, Some(old.gid())).is_err() {
+        permissions.set_mode(without_group(permissions.mode()));
+    }
+    file.set_permissions(permissions)
+}
+
+#[cfg(not(unix))]
+fn permit(file: &File, old: &Metadata) -> std::io::Result<()> {
+    file.set_permissions(old.permissions())
+}
+
+/// The mode of a file that has another group now: what both the old one and all others might do.
+#[cfg(unix)]
+const fn without_group(mode: u32) -> u32 {
+    let both = mode >> 3 & mode & 0o7;
+    mode & !0o77 | both << 3 | both
+}
+
 /// Writes a file: what was there before stays until all of it is on the disk, and where that fails.
 pub(super) fn whole<T>(
     path: &Path,
@@ -83,12 +126,11 @@ fn whole_by<T>(
         }
         let (part, file) = Unfinished::beside(&path).map_err(|error| unwritten(&error))?;
         if let Some(old) = old {
-            // Whoever could not read the old file cannot read the new one.
-            file.set_permissions(old.permissions()).map_err(|error| unwritten(&error))?;
+            permit(&file, &old).map_err(|error| unwritten(&error))?;
         }
         let mut file = BufWriter::with_capacity(1 << 20, file);
         let written = write(&mut file)?;
-        let done = file.flush().and_then(|()| sync(Synced::File, file.get_ref()));
+        let done = file.flush().and_then(|()| tolerant(sync(Synced::File, file.get_ref())));
         done.map_err(|error| unwritten(&error))?;
         drop(file);
         std::fs::rename(&part.0, &path).map_err(|error| unwritten(&error))?;
@@ -104,7 +146,7 @@ fn folder(path: &Path, sync: impl Fn(Synced, &File) -> std::io::Result<()>) -> s
         return Ok(());
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    sync(Synced::Folder, &File::open(folder.unwrap_or(Path::new(".")))?)
+    tolerant(sync(Synced::Folder, &File::open(folder.unwrap_or(Path::new(".")))?))
 }
 
 #[cfg(test)]
@@ -173,8 +215,9 @@ mod tests {
 
     /// Writes `new` over `old`, where one sync fails; returns what was synced, what the file said
     /// then, the error, and what it says in the end.
-    fn save(fails: Option<Synced>) -> (Vec<(Synced, String)>, Option<String>, String) {
-        let path = std::env::temp_dir().join(format!("wharf-{fails:?}-{}", std::process::id()));
+    fn save(fails: Option<(Synced, i32)>) -> (Vec<(Synced, String)>, Option<String>, String) {
+        let name = format!("wharf-{:?}", std::thread::current().id());
+        let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
         std::fs::write(&path, "old").unwrap();
         let seen = core::cell::RefCell::new(Vec::new());
         let write = |file: &mut BufWriter<File>| {
@@ -186,7 +229,8 @@ mod tests {
             if what == Synced::File {
                 assert_eq!(file.metadata()?.len(), 3, "all of it is synced");
             }
-            if fails == Some(what) { Err(Error::other("no space")) } else { Ok(()) }
+            let code = fails.filter(|(which, _)| *which == what);
+            code.map_or(Ok(()), |(_, code)| Err(Error::from_raw_os_error(code)))
         });
         let end = text(&path);
         assert_eq!(parts(&path), 0, "nothing is left beside it");
@@ -205,12 +249,52 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_sync_that_fails_is_told_with_what_is_there() {
-        let (_, error, end) = save(Some(Synced::File));
+        let full = 28;
+        let why = Error::from_raw_os_error(full);
+        let (_, error, end) = save(Some((Synced::File, full)));
         assert_eq!(end, "old");
-        assert!(error.is_some_and(|e| e.ends_with("the file cannot be written: no space")));
-        let (_, error, end) = save(Some(Synced::Folder));
+        let text = format!("the file cannot be written: {why}");
+        assert!(error.as_ref().is_some_and(|e| e.ends_with(&text)), "{error:?}");
+        let (_, error, end) = save(Some((Synced::Folder, full)));
         assert_eq!(end, "new");
-        let text = "the file is written, and may be the old one after a crash: no space";
-        assert!(error.as_ref().is_some_and(|e| e.ends_with(text)), "{error:?}");
+        let text = format!("the file is written, and may be the old one after a crash: {why}");
+        assert!(error.as_ref().is_some_and(|e| e.ends_with(&text)), "{error:?}");
+    }
+
+    /// Shared folders of virtual machines, and volumes of SMB on a Mac.
+    #[cfg(unix)]
+    #[test]
+    fn what_a_file_system_cannot_sync_is_saved_without() {
+        for code in NEVER_SYNCED {
+            for what in [Synced::File, Synced::Folder] {
+                let (seen, error, end) = save(Some((what, code)));
+                assert_eq!((seen.len(), error, &*end), (2, None, "new"), "{what:?}: {code}");
+            }
+        }
+    }
+
+    /// Only who may give files away can try it.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_saved_again_keeps_its_group() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+
+        let path = std::env::temp_dir().join(format!("wharf-group-{}", std::process::id()));
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        let own = std::fs::metadata(&path).unwrap().gid();
+        let given = chown(&path, None, Some(own + 1)).is_ok();
+        whole(&path, |file| Ok(file.write_all(b"new").map_err(|e| unwritten(&e))?)).unwrap();
+        let new = std::fs::metadata(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((new.gid(), new.mode() & 0o777), (own + u32::from(given), 0o640));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn another_group_may_do_no_more_than_the_old_one_and_all_others() {
+        for (old, new) in [(0o640, 0o600), (0o644, 0o644), (0o604, 0o600), (0o664, 0o644)] {
+            assert_eq!(without_group(0o100_000 | old), 0o100_000 | new, "{old:o}");
+        }
     }
 }
