@@ -11,6 +11,9 @@
     )
 )]
 
+#[cfg(target_endian = "big")]
+compile_error!("wharf carries values as they lie in memory, and devices are little-endian");
+
 pub mod adapter;
 pub mod caps;
 mod choice;
