@@ -46,8 +46,7 @@ fn run(page: &mut Page, options: &Options) -> u8 {
     match open(options) {
         Ok(device) => bench(page, options, &device, clock),
         Err(error) if options.json => {
-            let error = json!({ "error": error.to_string(), "help": error.help() });
-            page.text(&format!("{error}\n"));
+            page.json(&json!({ "error": error.to_string(), "help": error.help() }));
             EXIT_WRONG
         }
         Err(error) => {
@@ -103,15 +102,14 @@ fn bench(page: &mut Page, options: &Options, device: &Device, clock: Instant) ->
     ]);
     page.mute(false);
     if options.json {
-        let object = json!({
+        page.json(&json!({
             "adapter": id.name,
             "backend": id.backend.name(),
             "driver": driver(id),
             "right": good,
             "seconds": seconds,
             "measured": all,
-        });
-        page.text(&format!("{object}\n"));
+        }));
     }
     if good { 0 } else { EXIT_WRONG }
 }

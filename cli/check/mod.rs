@@ -79,7 +79,7 @@ async fn run(page: &Page, options: &Options) -> u8 {
         Ok(archive) => archive,
         Err(error) => {
             if options.json {
-                page.text(&format!("{}\n", json::refused(options, &error)));
+                page.json(&json::refused(options, &error));
             } else {
                 page.error(&error);
             }
@@ -95,7 +95,7 @@ async fn run(page: &Page, options: &Options) -> u8 {
         Ok(asked) => asked,
         Err(error) => {
             if options.json {
-                page.text(&format!("{}\n", json::unchosen(options, &error, &others)));
+                page.json(&json::unchosen(options, &error, &others));
             } else {
                 show::unchosen(page, options, &error, &others);
             }
@@ -104,7 +104,7 @@ async fn run(page: &Page, options: &Options) -> u8 {
     };
     let freight = Freight::of(&archive, &asked, options, &others);
     if options.json {
-        page.text(&format!("{}\n", json::report(options, &asked.caps, &freight, &others)));
+        page.json(&json::report(options, &asked.caps, &freight, &others));
     } else {
         show::report(page, options, &asked.caps, &freight, &others);
     }

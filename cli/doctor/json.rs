@@ -68,8 +68,7 @@ fn text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
             '"' => f.write_str("\\\"")?,
             '\\' => f.write_str("\\\\")?,
             '\n' => f.write_str("\\n")?,
-            // DEL and the C1 controls are legal in JSON but must not reach a terminal.
-            c if c.is_control() => write!(f, "\\u{:04x}", u32::from(c))?,
+            c if c < ' ' => write!(f, "\\u{:04x}", u32::from(c))?,
             c => write!(f, "{c}")?,
         }
     }

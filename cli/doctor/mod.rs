@@ -126,8 +126,7 @@ async fn check_up(page: &mut Page, listing: &Listing, clock: Instant, as_json: b
     ]);
     page.mute(false);
     if as_json {
-        page.text(&json::report(listing, &opened, &crossings, &verdict).to_string());
-        page.text("\n");
+        page.json(&json::report(listing, &opened, &crossings, &verdict));
     }
     verdict.exit_code()
 }

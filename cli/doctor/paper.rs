@@ -146,7 +146,7 @@ pub(crate) async fn check_up(page: &mut Page, caps: &Caps, as_json: bool) -> u8 
     let told: Vec<Told> = opened.as_ref().map_or_else(|_| Vec::new(), tell);
     let verdict = Verdict::of(&opened, &told);
     if as_json {
-        page.text(&format!("{}\n", report(&adapter, &opened, &told, verdict)));
+        page.json(&report(&adapter, &opened, &told, verdict));
         return verdict as u8;
     }
     identity(page, caps);

@@ -1,5 +1,6 @@
 //! Text for a terminal: 100 columns, aligned, in colour where that is wanted.
 
+use core::fmt::Display;
 use std::io::{IsTerminal, Write};
 
 /// Lines are kept to this many columns.
@@ -56,6 +57,20 @@ impl Page {
             let mut out = std::io::stdout().lock();
             let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         }
+    }
+
+    /// Prints JSON on a line. Its DEL and C1 controls, which are legal, become escapes: they must
+    /// not reach a terminal, and lie in nothing but texts.
+    pub(crate) fn json(&self, json: &impl Display) {
+        let mut line = String::new();
+        for c in json.to_string().chars() {
+            if c.is_control() {
+                line += &format!("\\u{:04x}", u32::from(c));
+            } else {
+                line.push(c);
+            }
+        }
+        self.text(&format!("{line}\n"));
     }
 
     pub(crate) fn blank(&self) {
