@@ -72,9 +72,10 @@ verdicts, and the exit codes they give:
 --replay ends with 0 if the result is right here, with 1 if it is wrong here too, else with 2.
 --explain ends with 0 where there is a device to look at, else with 2. --would-it-fit ends with 0
 if the tensor fits on some adapter bit-exact, with 1 if only once a conversion is allowed, else
-with 2. --passport ends with 0 where all is right, with 2 where something is not or nothing can be
-written. --compare ends with 0 where two passports are alike but for what was timed, with 1 where
-they differ; it and --atlas with 65 where a file is no passport, with 66 where it cannot be read.
+with 2. --passport ends with 0 where all is right, with 2 where something is not; it and --atlas
+with 2 where nothing can be written. --compare ends with 0 where two passports are alike but for
+what was timed, with 1 where they differ; it and --atlas with 65 where a file is no passport, with
+66 where it cannot be read.
 
 In the JSON object, `ok` of a crossing says that what happened is what the plan promises. So a
 planned refusal is `ok`: its `how` is \"rejected\", its `receipt` is null, `error` and `help` say

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::papers::{read, refuse};
+use super::papers::{put, read, refuse};
 use super::passport::document::Passport;
 use super::passport::schema::Flaw;
 use super::table::{Page, Tone, bytes, clean, count};
@@ -111,8 +111,8 @@ pub(crate) fn write(page: &Page, folder: &str) -> u8 {
         }
     }
     let path = folder.join("index.html");
-    if let Err(error) = std::fs::write(&path, html(&all)) {
-        return refuse(page, &path, &Flaw::Unread { message: error.to_string() });
+    if let Err(flaw) = put(&path, &html(&all)) {
+        return refuse(page, &path, &flaw);
     }
     let said =
         format!("{}: {}", clean(&path.to_string_lossy()), count(all.len() as u64, "passport"));

@@ -17,7 +17,7 @@ use super::table::{Page, Tone, bytes, clean};
 /// `EX_NOINPUT` of BSD's sysexits.
 const EXIT_DATA: u8 = 65;
 const EXIT_NO_INPUT: u8 = 66;
-/// Where something is not right.
+/// Where something is not right, or cannot be written.
 const EXIT_WRONG: u8 = 2;
 
 /// Measures the chosen adapter and writes its passport; returns the exit code.
@@ -43,13 +43,11 @@ pub(crate) async fn make(page: &Page, listing: &Listing, path: &str) -> u8 {
     }
     let text = passport.to_string();
     let written = match text.len() {
-        size if size > BYTES_MAX => {
-            Err(Flaw::Long { bytes: size as u64, most: BYTES_MAX as u64 }.to_string())
-        }
-        _ => std::fs::write(path, &text).map_err(|error| error.to_string()),
+        size if size > BYTES_MAX => Err(Flaw::Long { bytes: size as u64, most: BYTES_MAX as u64 }),
+        _ => put(Path::new(path), &text),
     };
-    if let Err(message) = written {
-        page.line(&[(Tone::Bad, &format!("{}: {message}", clean(path)))]);
+    if let Err(flaw) = written {
+        refuse(page, Path::new(path), &flaw);
         return EXIT_WRONG;
     }
     let (size, hash) = (bytes(text.len() as u64), passport.text("hash"));
@@ -77,6 +75,22 @@ fn wrongs(passport: &Passport) -> Vec<String> {
     all
 }
 
+/// Writes a file: what was there before stays until all of it is written.
+pub(crate) fn put(path: &Path, text: &str) -> Result<(), Flaw> {
+    // A link stays one.
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let written = if path.exists() && !path.is_file() {
+        // A pipe, or what else takes it as it comes.
+        std::fs::write(&path, text)
+    } else {
+        let mut beside = path.clone().into_os_string();
+        beside.push(format!(".{}.part", std::process::id()));
+        let whole = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &path));
+        whole.inspect_err(|_| drop(std::fs::remove_file(&beside)))
+    };
+    written.map_err(|error| Flaw::Unwritten { message: error.to_string() })
+}
+
 /// Reads a passport.
 pub(crate) fn read(path: &Path) -> Result<Passport, Flaw> {
     let unread = |error: std::io::Error| Flaw::Unread { message: error.to_string() };
@@ -95,5 +109,9 @@ pub(crate) fn refuse(page: &Page, path: &Path, flaw: &Flaw) -> u8 {
     let text = format!("{}: {flaw}", clean(&path.to_string_lossy()));
     page.row(&[(Tone::Bad, "error", 7)], (Tone::Plain, &text));
     page.row(&[(Tone::Good, "help", 7)], (Tone::Plain, flaw.help()));
-    if matches!(flaw, Flaw::Unread { .. }) { EXIT_NO_INPUT } else { EXIT_DATA }
+    match flaw {
+        Flaw::Unread { .. } => EXIT_NO_INPUT,
+        Flaw::Unwritten { .. } => EXIT_WRONG,
+        _ => EXIT_DATA,
+    }
 }

@@ -252,6 +252,26 @@ fn the_committed_page_is_that_of_the_committed_passports() {
     assert_eq!((page.matches("<script").count(), page.matches(want).count()), (0, 2), "{page}");
 }
 
+/// What cannot be written is told so, and leaves what is there; what was there is replaced whole.
+#[test]
+fn a_page_that_cannot_be_written_is_told_so() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unwritten");
+    let _ = std::fs::remove_dir_all(&folder);
+    let page = folder.join("index.html");
+    std::fs::create_dir_all(&page).expect("a folder in its place");
+    std::fs::copy(small("one").0, folder.join("one.json")).expect("copied");
+    let (code, said) = wharf(&["doctor", "--atlas", "unwritten"]);
+    assert!(said.contains("index.html: ") && said.contains("look at the space"), "{said}");
+    assert_eq!(code, 2, "{said}");
+    std::fs::remove_dir(&page).expect("it is empty");
+    std::fs::write(&page, "an old page").expect("written");
+    let (code, said) = wharf(&["doctor", "--atlas", "unwritten"]);
+    let text = std::fs::read_to_string(&page).expect("it is there");
+    assert!(code == 0 && text.starts_with("<!doctype html>"), "{code}: {said}");
+    let there = std::fs::read_dir(&folder).expect("a folder").count();
+    assert_eq!(there, 2, "nothing is left beside it");
+}
+
 /// On the adapter there is: without one this fails, unless `WHARF_TEST_NO_GPU=1` says so aloud.
 #[test]
 fn a_passport_is_made_whole_and_right() {

@@ -139,10 +139,11 @@ pub(crate) const PARTS: &[Field] = &[
 /// In place of rows: why there are none.
 const ABSENT: &str = "absent";
 
-/// What is wrong with a file that should be a passport.
+/// What is wrong with a file that should be a passport, or a page of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
     Unread { message: String },
+    Unwritten { message: String },
     NoUtf8,
     Long { bytes: u64, most: u64 },
     NoJson { message: String },
@@ -158,7 +159,7 @@ pub(crate) enum Flaw {
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unread { message } => f.write_str(message),
+            Self::Unread { message } | Self::Unwritten { message } => f.write_str(message),
             Self::NoUtf8 => f.write_str("it is no text"),
             Self::Long { bytes, most } => {
                 write!(f, "it has at least {bytes} bytes, a passport at most {most}")
@@ -184,6 +185,9 @@ impl Flaw {
     pub(crate) const fn help(&self) -> &'static str {
         match self {
             Self::Unread { .. } => "name a file that is there and can be read",
+            Self::Unwritten { .. } => {
+                "look at the space and the permissions, or name another place"
+            }
             Self::Version { .. } => "read it with the wharf that made it, or make it anew",
             Self::Hash { .. } => "it was changed after it was made: make it anew on its machine",
             _ => "make one with `wharf doctor --passport FILE`",
