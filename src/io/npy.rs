@@ -146,7 +146,11 @@ fn header(len: u64, mut read: impl FnMut(&mut [u8]) -> Result<()>) -> Result<(u6
     text.resize(length.max(had), 0);
     read(&mut text[had..])?;
     text.truncate(length);
-    let text = String::from_utf8(text).map_err(|_| meaningless("it is not UTF-8".into()))?;
+    let text = match major {
+        // In Latin-1 a byte is a letter, of the same number.
+        1 | 2 => text.into_iter().map(char::from).collect(),
+        _ => String::from_utf8(text).map_err(|_| meaningless("it is not UTF-8".into()))?,
+    };
     Ok((before + length as u64, text))
 }
 
@@ -230,6 +234,8 @@ impl<'a> Text<'a> {
                 return Err(meaningless(format!("more than {DIMS_MAX} dimensions")).into());
             }
             dims.push(self.number()?);
+            // Python 2 wrote it behind a number of 64 bits where its own have 32.
+            self.takes("L");
             if !self.takes(",") {
                 self.require(")")?;
                 break;
