@@ -30,7 +30,7 @@ usage: wharf check FILE [--adapter TEXT | --on NAME] [--as DTYPE] [--lossless] [
                   are in `wharf doctor --help`
   --as DTYPE      floats converted to this dtype while they are staged: f64, f32, f16,
                   bf16, f8e4m3, f8e5m2; or q8 or q4, and then matrices whose rows are whole
-                  blocks of 32
+                  blocks of 32; blocks of a GGUF stay as they are
   --lossless      under a policy that narrows a dtype where every value survives
   --cap SIZE      with so much memory at most: 8GiB, 512MiB, or bytes. Only a software adapter's is
                   known otherwise

@@ -96,7 +96,7 @@ fn parcel<'a>(plan: &Plan, caps: &Caps, tensor: &'a FileTensor, to: Option<Arriv
         );
     };
     let count = tensor.shape().elements() as u64;
-    let to = match to {
+    let to = match to.filter(|_| tensor.blocks().is_none()) {
         Some(Arrival::Blocks(form)) if in_blocks(tensor, from, form) => {
             let blocks = count / form.weights() as u64;
             let scales = blocks * SCALE_BYTES;

@@ -42,8 +42,8 @@ const FORMATS: &[Format] = &[
 
 impl Archive {
     /// Opens a file by what it begins with: safetensors, the index of several of these
-    /// (`model.safetensors.index.json`), whose files lie beside it, npy, npz, or GGUF; of what
-    /// is compiled in.
+    /// (`model.safetensors.index.json`), whose files lie beside it, npy, npz, or GGUF, with the
+    /// other shards beside it if it is one of several; of what is compiled in.
     ///
     /// All of the header is checked; no tensor is read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
@@ -53,8 +53,8 @@ impl Archive {
     }
 
     /// [`Archive::open`] of a file that is in memory: fetched by a page, or part of the program.
-    /// Its bytes stay there as long as the archive and what is shipped of it. An index is refused:
-    /// no file lies beside it.
+    /// Its bytes stay there as long as the archive and what is shipped of it. An index is refused,
+    /// and so is a shard of GGUF: no file lies beside it.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -106,8 +106,9 @@ impl Archive {
     }
 
     /// [`Archive::shipment`], where a tensor for which `to` names a dtype, or
-    /// [`Arrival::Blocks`], becomes that while it is staged, as by [`Shipment::add_as`]. Blocks of
-    /// `name` beside another tensor that is called `name.values` or `name.scales` are an error.
+    /// [`Arrival::Blocks`], becomes that while it is staged, as by [`Shipment::add_as`]. What is a
+    /// part of [blocks](FileTensor::blocks) stays as it is. Blocks of `name` beside another tensor
+    /// that is called `name.values` or `name.scales` are an error.
     pub fn shipment_as<A: Into<Arrival>>(
         &self,
         to: impl Fn(&FileTensor) -> Option<A>,
@@ -117,8 +118,10 @@ impl Archive {
         if !foreign.is_empty() {
             return Err(self.refusal(&foreign).into());
         }
+        let arrival =
+            |tensor: &FileTensor| to(tensor).filter(|_| tensor.blocks.is_none()).map(A::into);
         let goods: Vec<(&FileTensor, Option<Arrival>)> =
-            self.tensors.iter().map(|tensor| (tensor, to(tensor).map(A::into))).collect();
+            self.tensors.iter().map(|tensor| (tensor, arrival(tensor))).collect();
         unclaimed(&goods)?;
         let mut shipment = Shipment::new();
         for (tensor, arrival) in goods {

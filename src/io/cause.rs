@@ -95,9 +95,22 @@ causes! {
         help ("the files of an index lie beside it: fetch it from somewhere else");
     Missing { file: String, why: String }, File:
         ("shard {file:?}: {why}")
-        help ("the files of an index lie beside it: fetch all that it names");
+        help ("shards lie in one folder, beside their index if they have one: fetch all of them");
+    OneShard { shard: u64, of: u64 }, File:
+        ("it is shard {shard} of {of}, and nothing says where the others are")
+        help ("open it by its path, beside the others, each named like \
+               `name-00001-of-00003.gguf`; or join them (`llama-gguf-split --merge`)");
+    OtherShard { file: String, shard: u64, of: u64 }, File:
+        ("{file:?} says that it is shard {shard} of {of}")
+        help ("shards of different files have been mixed: fetch all of them again");
+    Lost { has: u64, wants: u64 }, File:
+        ("its shards have {has} tensors, it promises {wants}")
+        help ("shards of different files have been mixed: fetch all of them again");
     NotInShard { file: String }, File:
         ("the index has it in {file:?}, which does not")
+        help ("index and files are of different versions: fetch all of them again");
+    Elsewhere { file: String, place: String }, File:
+        ("{file:?} has it, and the index has it in {place:?}")
         help ("index and files are of different versions: fetch all of them again");
     NotInIndex { file: String }, File:
         ("{file:?} has it, and the index does not")
@@ -109,9 +122,6 @@ causes! {
     Wanted { part: String }, Mismatch:
         ("in blocks it would be {part:?}, which is another tensor's name")
         help ("let it arrive as numbers, or leave one of the two out (`archive.keep(..)`)");
-    Unknown { kind: u32 }, File:
-        ("its type has the number {kind}, which nothing is known of")
-        help ("the file is of a newer kind than this version of wharf, or is damaged");
     Foreign { dtype: String, count: usize, of: usize, names: String }, Rejected:
         ("{count} of {of} tensors are of dtypes that wharf does not have: {names} ({dtype})")
         help ("{}leave them out (`archive.keep(|tensor| tensor.dtype().is_some())`), or convert \

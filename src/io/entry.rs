@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::cause::ArchiveCause;
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::host::blocks::Blocks;
 use crate::host::supply::Supply;
 use crate::layout::Layout;
 use crate::shape::{RANK_MAX, Shape};
@@ -20,6 +21,8 @@ pub struct FileTensor {
     pub(super) bytes: u64,
     /// `None` where wharf has no such dtype.
     pub(super) supply: Option<Arc<dyn Supply>>,
+    /// The form of the blocks of which it is a part.
+    pub(super) blocks: Option<Blocks>,
 }
 
 impl FileTensor {
@@ -52,6 +55,15 @@ impl FileTensor {
     #[must_use]
     pub fn dtype_name(&self) -> &str {
         &self.dtype_name
+    }
+
+    /// The form of the blocks whose values or scales it is, in a GGUF. It arrives as it is,
+    /// whatever [`Archive::shipment_as`] is told: other numbers would be no blocks.
+    ///
+    /// [`Archive::shipment_as`]: super::Archive::shipment_as
+    #[must_use]
+    pub const fn blocks(&self) -> Option<Blocks> {
+        self.blocks
     }
 
     /// The bytes that it takes in the file.

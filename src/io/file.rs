@@ -55,6 +55,16 @@ impl Pieces {
         Ok(Self { medium: Medium::Disk(Mutex::new(file)), len: about.len() })
     }
 
+    /// A file that lies beside another.
+    #[cfg(any(feature = "safetensors", feature = "gguf"))]
+    pub(super) fn beside(path: &Path, file: &str) -> Result<Arc<Self>> {
+        let pieces = Self::open(&path.with_file_name(file)).map_err(|error| {
+            let (file, why) = (file.to_owned(), error.to_string());
+            ArchiveCause::Missing { file, why }
+        })?;
+        Ok(Arc::new(pieces))
+    }
+
     pub(super) fn in_memory(bytes: Cow<'static, [u8]>) -> Self {
         let len = bytes.len() as u64;
         Self { medium: Medium::Memory(bytes), len }
@@ -101,6 +111,14 @@ pub(super) struct FileStretch<P> {
     pieces: P,
     at: u64,
     end: u64,
+}
+
+#[cfg(feature = "gguf")]
+impl<P> FileStretch<P> {
+    /// Passes over so many bytes without reading them.
+    pub(super) fn skip(&mut self, bytes: u64) {
+        self.at = self.end.min(self.at.saturating_add(bytes));
+    }
 }
 
 #[cfg(any(feature = "safetensors", feature = "gguf", feature = "npz"))]

@@ -2,10 +2,13 @@
 //!
 //! ```text
 //! "GGUF", version, tensors, remarks
-//! remarks: name, type, value                       skipped, but for the alignment
+//! remarks: name, type, value                       skipped, but for alignment and shards
 //! tensors: name, axes (the fastest first), type, offset
 //! padding to the alignment, and the values of each tensor at its offset from here
 //! ```
+//!
+//! A model in several files is opened by any of them. Each is a file of its own, which says which
+//! one it is, and of how many.
 //!
 //! A tensor `name` in blocks that wharf has is two here, bit for bit: `name.values` and
 //! `name.scales`, which [`TensorSet::quantised`] makes one; a file that has one of these besides is
@@ -13,8 +16,10 @@
 //!
 //! [`TensorSet::quantised`]: crate::TensorSet::quantised
 
-use std::collections::BTreeSet;
-use std::io::{BufReader, Read, copy, sink};
+use core::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,6 +41,10 @@ const NAME_MAX: u64 = 64 << 10;
 
 /// Lists within lists.
 const DEPTH_MAX: u32 = 4;
+
+/// The most bytes of a header that are read, several times those of any model: texts and lists of
+/// numbers are passed over.
+const READ_MAX: u64 = 64 << 20;
 
 /// What a type of ggml's is to wharf.
 #[derive(Clone, Copy)]
@@ -73,7 +82,7 @@ const fn blocks(number: u32, name: &'static str, form: Blocks) -> GgmlType {
     GgmlType { number, name, values, bytes, means: Counterpart::Blocks(form) }
 }
 
-const KINDS: [GgmlType; 34] = [
+const KINDS: [GgmlType; 35] = [
     plain(0, "F32", DType::F32),
     plain(1, "F16", DType::F16),
     plain(30, "BF16", DType::Bf16),
@@ -108,16 +117,53 @@ const KINDS: [GgmlType; 34] = [
     foreign(39, "MXFP4", 32, 17),
     foreign(40, "NVFP4", 64, 36),
     foreign(41, "Q1_0", 128, 18),
+    foreign(42, "Q2_0", 64, 18),
 ];
 
 pub(super) fn begins(begin: &[u8]) -> bool {
     begin.starts_with(b"GGUF")
 }
 
-/// The tensors of a file.
-pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTensor>> {
+/// The tensors of a file, and of those beside it where it is one of several.
+pub(super) fn open(file: &Arc<Pieces>, path: Option<&Path>) -> Result<Vec<FileTensor>> {
+    let mut names = BTreeSet::new();
+    let (own, tensors) = one(file, &mut names)?;
+    let mut shards = BTreeMap::from([(own.shard, tensors)]);
+    if own.shards > 1 {
+        let name = path.and_then(Path::file_name).and_then(OsStr::to_str);
+        let begin = name.and_then(|name| name.strip_suffix(&*own.ending(own.shard)));
+        let alone = ArchiveCause::OneShard { shard: own.shard, of: own.shards };
+        let (path, begin) = path.zip(begin).ok_or(alone)?;
+        for shard in (1..=own.shards).filter(|shard| *shard != own.shard) {
+            let file = format!("{begin}{}", own.ending(shard));
+            let other = one(&Pieces::beside(path, &file)?, &mut names);
+            let (other, tensors) =
+                other.map_err(|error| error.during(format!("shard {file:?}")))?;
+            if (other.shard, other.shards) != (shard, own.shards) {
+                let (shard, of) = (other.shard, other.shards);
+                return Err(ArchiveCause::OtherShard { file, shard, of }.into());
+            }
+            shards.insert(shard, tensors);
+        }
+        let (has, wants) = (names.len() as u64, own.tensors);
+        if wants > 0 && has != wants {
+            return Err(ArchiveCause::Lost { has, wants }.into());
+        }
+    }
+    let tensors: Vec<FileTensor> = shards.into_values().flatten().collect();
+    distinct(&tensors)?;
+    Ok(tensors)
+}
+
+/// What one file says of itself, and its tensors, whose names are none of these, and are added.
+fn one(
+    file: &Arc<Pieces>,
+    names: &mut BTreeSet<String>,
+) -> Result<(ModelRemarks, Vec<FileTensor>)> {
     let mut text = Reader::of(file);
-    text.skip(4)?;
+    if !begins(&text.bytes::<4>()?) {
+        return Err(meaningless("it is no GGUF".into()).into());
+    }
     let version = text.u32()?;
     if (2..=3).contains(&version.swap_bytes()) {
         return Err(ArchiveCause::BigEndian.into());
@@ -126,11 +172,7 @@ pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTenso
         return Err(ArchiveCause::Version { version, reads: "2 and 3" }.into());
     }
     let (count, remarks) = (text.count("tensors", 24)?, text.count("remarks", 13)?);
-    let mut align = 32;
-    for _ in 0..remarks {
-        text.remark(&mut align)?;
-    }
-    let mut names = BTreeSet::new();
+    let remarks = ModelRemarks::read(&mut text, remarks)?;
     let mut specs = Vec::new();
     for _ in 0..count {
         let spec = Laid::read(&mut text)?;
@@ -139,15 +181,57 @@ pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTenso
         }
         specs.push(spec);
     }
+    let align = remarks.align;
     let begin = text.at.next_multiple_of(align);
     specs.sort_by_key(|spec| spec.offset);
-    let (mut tensors, mut end) = (Vec::new(), 0);
-    for spec in specs {
-        let placed = spec.place(file, begin, (end, align), &mut tensors);
-        end = placed.map_err(|error| error.during(format!("tensor {:?}", spec.name)))?;
+    let ends = specs.iter().skip(1).map(|next| next.offset);
+    let ends = ends.chain([file.len.saturating_sub(begin)]);
+    let (mut tensors, mut last) = (Vec::new(), 0);
+    for (spec, end) in specs.iter().zip(ends) {
+        let placed = spec.place(file, (begin, align), last..end, &mut tensors);
+        last = placed.map_err(|error| error.during(format!("tensor {:?}", spec.name)))?;
     }
-    distinct(&tensors)?;
-    Ok(tensors)
+    Ok((remarks, tensors))
+}
+
+/// What is kept of the remarks.
+struct ModelRemarks {
+    align: u64,
+    /// Which of several files this is, counted from 1, and how many there are.
+    shard: u64,
+    shards: u64,
+    /// Tensors in all of them; 0 where that is not said.
+    tensors: u64,
+}
+
+impl ModelRemarks {
+    fn read(text: &mut Reader<'_>, count: u64) -> Result<Self> {
+        let mut own = Self { align: 32, shard: 0, shards: 0, tensors: 0 };
+        for _ in 0..count {
+            let (name, kind) = (text.name()?, text.u32()?);
+            let kept = match &*name {
+                "general.alignment" => Some(&mut own.align),
+                "split.no" => Some(&mut own.shard),
+                "split.count" => Some(&mut own.shards),
+                "split.tensors.count" => Some(&mut own.tensors),
+                _ => None,
+            };
+            match kept.zip(width(kind)) {
+                Some((kept, bytes)) => *kept = text.number(bytes)?,
+                None => text.value(kind, 0)?,
+            }
+        }
+        own.shard = own.shard.saturating_add(1);
+        if !own.align.is_power_of_two() || own.align > NAME_MAX {
+            return Err(meaningless(format!("an alignment of {}", own.align)).into());
+        }
+        Ok(own)
+    }
+
+    /// How the name of a shard ends.
+    fn ending(&self, shard: u64) -> String {
+        format!("-{shard:05}-of-{:05}.gguf", self.shards)
+    }
 }
 
 /// Names were different in the file: two that are alike now are a part of blocks and another
@@ -188,19 +272,19 @@ impl Laid {
         Ok(Self { name, dims, kind: text.u32()?, offset: text.u64()? })
     }
 
-    /// Checks it against its neighbours and its own numbers; returns where it ends.
+    /// Checks it against its own numbers, and the room that its neighbours leave; returns where it
+    /// ends.
     fn place(
         &self,
         file: &Arc<Pieces>,
-        header: u64,
-        (last, align): (u64, u64),
+        (header, align): (u64, u64),
+        room: Range<u64>,
         tensors: &mut Vec<FileTensor>,
     ) -> Result<u64> {
         let kind = KINDS.iter().find(|kind| kind.number == self.kind);
-        let kind = kind.ok_or(ArchiveCause::Unknown { kind: self.kind })?;
         let shape = shape(&self.dims)?;
         let row = self.dims.last().copied().unwrap_or(1);
-        if !row.is_multiple_of(kind.values) {
+        if let Some(kind) = kind.filter(|kind| !row.is_multiple_of(kind.values)) {
             let why = format!("rows of {row} are not whole blocks of {}", kind.values);
             return Err(meaningless(why).into());
         }
@@ -208,10 +292,13 @@ impl Laid {
             let why = format!("its offset {} is no multiple of {align}", self.offset);
             return Err(meaningless(why).into());
         }
-        if self.offset < last {
-            return Err(ArchiveCause::Overlap { begin: self.offset, end: last }.into());
+        if self.offset < room.start {
+            return Err(ArchiveCause::Overlap { begin: self.offset, end: room.start }.into());
         }
-        let needs = shape.elements() as u128 / u128::from(kind.values) * u128::from(kind.bytes);
+        // What is newer than the table may have any size: it is all that is there.
+        let needs = kind.map_or(room.end.saturating_sub(self.offset).into(), |kind| {
+            shape.elements() as u128 / u128::from(kind.values) * u128::from(kind.bytes)
+        });
         let whole = u128::from(header) + u128::from(self.offset) + needs;
         if whole > u128::from(file.len) {
             let what = "the file needs".into();
@@ -225,29 +312,32 @@ impl Laid {
     fn arrive(
         &self,
         file: &Arc<Pieces>,
-        kind: &GgmlType,
+        kind: Option<&GgmlType>,
         shape: Shape,
-        place: core::ops::Range<u64>,
+        place: Range<u64>,
         tensors: &mut Vec<FileTensor>,
     ) -> Result<()> {
         let (file, begin) = (Arc::clone(file), place.start);
-        let dtype_name: Arc<str> = Arc::from(kind.name);
+        let number = || format!("type {}", self.kind).into();
+        let dtype_name: Arc<str> = kind.map_or_else(number, |kind| kind.name.into());
+        let means = kind.map_or(Counterpart::Foreign, |kind| kind.means);
+        let blocks = if let Counterpart::Blocks(form) = means { Some(form) } else { None };
         let mut add = |name: &str, shape, bytes, supply| {
             let (name, dtype_name) = (Arc::from(name), Arc::clone(&dtype_name));
-            tensors.push(FileTensor { name, shape, dtype_name, bytes, supply });
+            tensors.push(FileTensor { name, shape, dtype_name, bytes, supply, blocks });
         };
-        match kind.means {
+        match means {
             Counterpart::Foreign => add(&self.name, shape, place.end - begin, None),
             Counterpart::Plain(dtype) => {
                 let part = FilePart { file, begin, dtype, layout: Layout::dense(shape) };
                 add(&self.name, shape, place.end - begin, Some(Arc::new(part)));
             }
             Counterpart::Blocks(form) => {
-                let blocks = (place.end - begin) / kind.bytes;
+                let count = (place.end - begin) / form.bytes() as u64;
                 for of in Share::BOTH {
                     let (shape, bytes) = (of.shape(form, &shape)?, of.bytes(form) as u64);
                     let supply = BlocksPart { file: Arc::clone(&file), begin, form, of, shape };
-                    add(&of.of(&self.name), shape, blocks * bytes, Some(Arc::new(supply)));
+                    add(&of.of(&self.name), shape, count * bytes, Some(Arc::new(supply)));
                 }
             }
         }
@@ -326,11 +416,24 @@ struct Reader<'a> {
     stream: BufReader<FileStretch<&'a Pieces>>,
     at: u64,
     len: u64,
+    /// Bytes that were not passed over.
+    read: u64,
+}
+
+/// Bytes of a remark of this type, if all have as many.
+const fn width(kind: u32) -> Option<u64> {
+    match kind {
+        0 | 1 | 7 => Some(1),
+        2 | 3 => Some(2),
+        4..=6 => Some(4),
+        10..=12 => Some(8),
+        _ => None,
+    }
 }
 
 impl<'a> Reader<'a> {
     fn of(file: &'a Pieces) -> Self {
-        Self { stream: BufReader::new(file.stream(0, file.len)), at: 0, len: file.len }
+        Self { stream: BufReader::new(file.stream(0, file.len)), at: 0, len: file.len, read: 0 }
     }
 
     /// Whether there is so much left.
@@ -343,13 +446,31 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn bytes<const N: usize>(&mut self) -> Result<[u8; N]> {
-        self.has(N as u128)?;
-        let mut bytes = [0; N];
-        let read = self.stream.read_exact(&mut bytes);
+    fn fill(&mut self, out: &mut [u8]) -> Result<()> {
+        let bytes = out.len() as u64;
+        self.has(bytes.into())?;
+        self.read += bytes;
+        if self.read > READ_MAX {
+            let (what, bytes) = ("a header", self.read);
+            return Err(ArchiveCause::Large { what, bytes, most: READ_MAX }.into());
+        }
+        let read = self.stream.read_exact(out);
         read.map_err(|error| ArchiveCause::Unreadable { why: error.to_string() })?;
-        self.at += N as u64;
+        self.at += bytes;
+        Ok(())
+    }
+
+    fn bytes<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// A number of at most eight bytes.
+    fn number(&mut self, bytes: u64) -> Result<u64> {
+        let mut number = [0; 8];
+        self.fill(&mut number[..bytes as usize])?;
+        Ok(u64::from_le_bytes(number))
     }
 
     fn u32(&mut self) -> Result<u32> {
@@ -370,8 +491,9 @@ impl<'a> Reader<'a> {
 
     fn skip(&mut self, bytes: u64) -> Result<()> {
         self.has(bytes.into())?;
-        let skipped = copy(&mut self.stream.by_ref().take(bytes), &mut sink());
-        skipped.map_err(|error| ArchiveCause::Unreadable { why: error.to_string() })?;
+        let had = bytes.min(self.stream.buffer().len() as u64);
+        self.stream.consume(had as usize);
+        self.stream.get_mut().skip(bytes - had);
         self.at += bytes;
         Ok(())
     }
@@ -381,41 +503,29 @@ impl<'a> Reader<'a> {
         if bytes > NAME_MAX {
             return Err(ArchiveCause::Large { what: "a name", bytes, most: NAME_MAX }.into());
         }
-        self.has(bytes.into())?;
         let mut text = vec![0; bytes as usize];
-        let read = self.stream.read_exact(&mut text);
-        read.map_err(|error| ArchiveCause::Unreadable { why: error.to_string() })?;
-        self.at += bytes;
+        self.fill(&mut text)?;
         String::from_utf8(text).map_err(|_| meaningless("a name is not UTF-8".into()).into())
     }
 
-    fn remark(&mut self, align: &mut u64) -> Result<()> {
-        const U32: u32 = 4;
-        let (name, kind) = (self.name()?, self.u32()?);
-        if name == "general.alignment" && kind == U32 {
-            *align = self.u32()?.into();
-            if !align.is_power_of_two() || *align > NAME_MAX {
-                return Err(meaningless(format!("an alignment of {align}")).into());
-            }
-            return Ok(());
-        }
-        self.value(kind, 0)
-    }
-
+    /// Passes over a value.
     fn value(&mut self, kind: u32, depth: u32) -> Result<()> {
+        if let Some(bytes) = width(kind) {
+            return self.skip(bytes);
+        }
         match kind {
-            0 | 1 | 7 => self.skip(1),
-            2 | 3 => self.skip(2),
-            4..=6 => self.skip(4),
-            10..=12 => self.skip(8),
             8 => {
                 let bytes = self.u64()?;
                 self.skip(bytes)
             }
             9 if depth < DEPTH_MAX => {
                 let kind = self.u32()?;
-                let count = self.count("values of a list", 1)?;
-                (0..count).try_for_each(|_| self.value(kind, depth + 1))
+                let width = width(kind);
+                let count = self.count("values of a list", width.unwrap_or(1))?;
+                match width {
+                    Some(bytes) => self.skip(count * bytes),
+                    None => (0..count).try_for_each(|_| self.value(kind, depth + 1)),
+                }
             }
             9 => Err(meaningless(format!("lists in more than {DEPTH_MAX} lists")).into()),
             other => Err(meaningless(format!("no type {other} of a remark")).into()),

@@ -66,7 +66,8 @@ fn array(file: &Arc<Pieces>, name: &str) -> Result<FileTensor> {
     let supply = dtype
         .map(|dtype| Arc::new(FilePart { file: Arc::clone(file), begin, dtype, layout }) as Arc<_>);
     let (name, dtype_name) = (Arc::from(name), Arc::from(descr));
-    Ok(FileTensor { name, shape, dtype_name, bytes: file.len - begin, supply })
+    let bytes = file.len - begin;
+    Ok(FileTensor { name, shape, dtype_name, bytes, supply, blocks: None })
 }
 
 /// What the header of an array says of its values, which are as many as there are bytes for.

@@ -43,5 +43,6 @@ fn array(file: &Arc<Pieces>, member: ZipMember) -> Result<FileTensor> {
         let (file, flows) = (Arc::clone(file), Mutex::default());
         Arc::new(MemberPart { file, member, begin, dtype, layout, flows }) as Arc<_>
     });
-    Ok(FileTensor { name, shape, dtype_name: Arc::from(descr), bytes, supply })
+    let dtype_name = Arc::from(descr);
+    Ok(FileTensor { name, shape, dtype_name, bytes, supply, blocks: None })
 }

@@ -138,9 +138,6 @@ impl Spec {
     fn place(&self, file: &Arc<Pieces>, header: u64, last: u64) -> Result<FileTensor> {
         let Self { name, dtype, dims, begin, end } = self;
         let (&begin, &end) = (begin, end);
-        let known = DIALECT.iter().find(|known| known.name == dtype);
-        let known =
-            known.ok_or_else(|| ArchiveCause::Header { why: format!("no dtype {dtype:?}") })?;
         if end < begin {
             return Err(ArchiveCause::Backwards { begin, end }.into());
         }
@@ -150,14 +147,16 @@ impl Spec {
         if begin > last {
             return Err(ArchiveCause::Gap { begin: last, end: begin }.into());
         }
-        let shape = shape(dims)?;
-        let needs = (shape.elements() as u128 * u128::from(known.bits)).div_ceil(8);
-        let bytes = end - begin;
-        if needs != u128::from(bytes) {
+        let (shape, bytes) = (shape(dims)?, end - begin);
+        // What is newer than this table is not carried, and may have any size.
+        let known = DIALECT.iter().find(|known| known.name == dtype);
+        let needs =
+            known.map(|known| (shape.elements() as u128 * u128::from(known.bits)).div_ceil(8));
+        if let Some(needs) = needs.filter(|needs| *needs != u128::from(bytes)) {
             let (dims, dtype) = (dims.clone(), dtype.clone());
             return Err(ArchiveCause::Bytes { dims, dtype, needs, has: bytes }.into());
         }
-        let supply = known.dtype.map(|dtype| {
+        let supply = known.and_then(|known| known.dtype).map(|dtype| {
             let part = FilePart {
                 file: Arc::clone(file),
                 // Whether the file reaches so far is asked once all have their places.
@@ -167,8 +166,8 @@ impl Spec {
             };
             Arc::new(part) as Arc<_>
         });
-        let (name, dtype_name) = (Arc::from(name.as_str()), Arc::from(known.name));
-        Ok(FileTensor { name, shape, dtype_name, bytes, supply })
+        let (name, dtype_name) = (Arc::from(name.as_str()), Arc::from(dtype.as_str()));
+        Ok(FileTensor { name, shape, dtype_name, bytes, supply, blocks: None })
     }
 }
 

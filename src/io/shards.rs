@@ -46,12 +46,16 @@ pub(super) fn open(index: &Arc<Pieces>, path: Option<&Path>) -> Result<Vec<FileT
     let mut there = 0;
     for (file, tensors) in &files {
         for tensor in tensors {
-            let known = places.get(&*tensor.name).is_some_and(|place| place == file);
-            if !known {
-                let cause = ArchiveCause::NotInIndex { file: (*file).to_owned() };
-                return Err(during(cause, &tensor.name));
-            }
-            there += 1;
+            let here = (*file).to_owned();
+            let cause = match places.get(&*tensor.name) {
+                Some(place) if place == file => {
+                    there += 1;
+                    continue;
+                }
+                Some(place) => ArchiveCause::Elsewhere { file: here, place: place.clone() },
+                None => ArchiveCause::NotInIndex { file: here },
+            };
+            return Err(during(cause, &tensor.name));
         }
     }
     if there < places.len() {
@@ -75,12 +79,7 @@ fn shard(index: &Path, file: &str) -> Result<Vec<FileTensor>> {
     if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
         return Err(ArchiveCause::Shard { file: file.to_owned() }.into());
     }
-    let path = index.with_file_name(file);
-    let pieces = Pieces::open(&path).map_err(|error| {
-        let (file, why) = (file.to_owned(), error.to_string());
-        ArchiveCause::Missing { file, why }
-    })?;
-    let tensors = safetensors::open(&Arc::new(pieces), Some(&path));
+    let tensors = safetensors::open(&Pieces::beside(index, file)?, None);
     tensors.map_err(|error| error.during(format!("shard {file:?}")))
 }
 

@@ -71,6 +71,39 @@ fn a_file_of_blocks_is_weighed_part_by_part() {
     }
 }
 
+/// What they are made of is nothing to convert: other numbers would be no blocks.
+#[test]
+fn blocks_of_a_file_stay_as_they_are() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goldens/files/blocks.gguf");
+    let (code, text) = wharf(&["check", path, "--on", "lavapipe", "--as", "f32", "--json"]);
+    let want = [
+        "plain F32 native f32 1024",
+        "half F16 converted f32 1024",
+        "one I32 native i32 28",
+        "blocks.values Q8_0 packed i8 256",
+        "blocks.scales Q8_0 native f16 16",
+        "brain BF16 converted f32 1024",
+        "small.values Q4_0 packed u8 128",
+        "small.scales Q4_0 native f16 16",
+    ];
+    assert_eq!(rows(&text), want, "{text}");
+    assert_eq!(code, 1, "{text}");
+}
+
+/// A name may have what a terminal would obey, and a dtype may be newer than wharf.
+#[test]
+fn json_has_no_control_characters() {
+    let name = "a\u{7f}\u{9b}2J";
+    let header = format!(r#"{{"{name}":{{"dtype":"Z3","shape":[4],"data_offsets":[0,3]}}}}"#);
+    let file = Scratch::new("controls", &header, 3);
+    let (code, text) = file.check(&["--on", "lavapipe", "--json"]);
+    assert!(!text.trim_end().contains(char::is_control), "{text:?}");
+    let said: Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(said["tensors"][0]["name"], name, "{text}");
+    assert_eq!(said["tensors"][0]["error"], "wharf has no Z3", "{text}");
+    assert_eq!(code, 2, "{text}");
+}
+
 #[test]
 fn shards_are_weighed_together() {
     let one = r#"{"a":{"dtype":"F32","shape":[2,32],"data_offsets":[0,256]}}"#;

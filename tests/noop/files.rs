@@ -349,11 +349,6 @@ pub(crate) fn hostile_places() -> Vec<Wrong> {
     };
     vec![
         (
-            "no such dtype",
-            file(&one("Q9", "[4]", "0", "4"), 4),
-            "tensor \"x\": the header means nothing: no dtype \"Q9\"",
-        ),
-        (
             "truncated",
             file(&one("F32", "[4]", "0", "16"), 9),
             "the values need 16 bytes, there are 9",
@@ -443,14 +438,17 @@ fn a_dtype_that_wharf_lacks_is_named_and_can_be_left_out() {
     let device = open(fixtures::lavapipe());
     let header = r#"{"a":{"dtype":"F8_E8M0","shape":[4],"data_offsets":[0,4]},
         "b":{"dtype":"F4","shape":[3],"data_offsets":[4,6]},
-        "c":{"dtype":"U8","shape":[2],"data_offsets":[6,8]}}"#;
-    let scratch = Scratch::new("foreign", &file(header, 8));
+        "c":{"dtype":"U8","shape":[2],"data_offsets":[6,8]},
+        "d":{"dtype":"Q9","shape":[4],"data_offsets":[8,11]}}"#;
+    let scratch = Scratch::new("foreign", &file(header, 11));
     let archive = scratch.archive().expect("it is whole");
     let dtypes: Vec<_> = archive.tensors().iter().map(|t| (t.dtype_name(), t.dtype())).collect();
-    assert_eq!(dtypes, [("F8_E8M0", None), ("F4", None), ("U8", Some(DType::U8))]);
+    let want = [("F8_E8M0", None), ("F4", None), ("U8", Some(DType::U8)), ("Q9", None)];
+    assert_eq!(dtypes, want);
     let error = archive.shipment().expect_err("no such dtypes");
     assert_eq!(error.kind(), ErrorKind::Rejected, "{error:?}");
-    let text = "2 of 3 tensors are of dtypes that wharf does not have: \"a\", \"b\" (F4, F8_E8M0)";
+    let names = "\"a\", \"b\", \"d\" (F4, F8_E8M0, Q9)";
+    let text = format!("3 of 4 tensors are of dtypes that wharf does not have: {names}");
     assert_eq!(error.to_string(), text);
     let kept = archive.keep(|tensor| tensor.dtype().is_some()).shipment().expect("known");
     let (set, _) = device.upload_set(&kept).expect("it fits");
@@ -515,6 +513,10 @@ fn several_files_are_one_set() {
             (outcome, _) => panic!("{index}: {outcome:?}"),
         }
     }
+    let index = r#"{"weight_map":{"a":"FIRST","b":"FIRST","c":"SECOND"}}"#;
+    let said = shards("elsewhere", index).0.last().expect("the index").wrong();
+    let text = " has it, and the index has it in \"elsewhere-a";
+    assert!(said.starts_with("tensor \"b\": \"elsewhere-b") && said.contains(text), "{said}");
 }
 
 /// A link leads to the same file as before, and whoever could not read it still cannot.

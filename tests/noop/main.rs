@@ -73,6 +73,8 @@ mod stories;
 mod story;
 #[cfg(test)]
 mod tuned;
+#[cfg(test)]
+mod writers;
 
 /// A file for one test of this process, each of which has a thread.
 #[cfg(test)]
