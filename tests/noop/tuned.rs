@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use wharf::caps::{Caps, DeviceType, fixtures};
+use wharf::caps::{Caps, DeviceType, Feature, fixtures};
 use wharf::tensor::{Align, Attention, Blocks, Conv, Interpolation, Order, Pad, Quantised};
 use wharf::testing::noop;
 use wharf::tune::{AttentionSize, Problem, ProductSize, RowsSize};
@@ -185,6 +185,28 @@ fn what_was_tuned_is_used_where_it_applies() {
     let w = device.zeros([4096, 4096], DType::F16).expect("it fits");
     let text = x.linear(&w, None, None).expect("they fit").explain().to_string();
     assert!(text.contains("tile of 1 x 4, 8 lanes, 2 along k: tuned"), "{text}");
+}
+
+/// The kernel that won where there were subgroups would be a mistake where there are none.
+#[test]
+fn what_was_tuned_with_subgroups_is_not_run_without_them() {
+    let caps = fixtures::lavapipe();
+    let [with, without] = [caps.clone(), caps.without(Feature::Subgroup)]
+        .map(|caps| open(caps).with_target(Target::Gpu));
+    let entry = "product f32 [n,k] 1 1 4096 4096 = \
+                 vector 1 subgroups sums 4x4 lanes 64 passes 1 @ 1.0000";
+    let tuned = Tuned::parse(&text(&with, &[entry]), &without);
+    assert_eq!(tuned.ignored(), None, "it is the same adapter");
+    let product = |device: &Device| {
+        let device = device.with_tuned(&tuned);
+        let x = device.zeros([1, 4096], DType::F32)?;
+        let y = x.linear(&device.zeros([4096, 4096], DType::F32)?, None, None)?;
+        let said = y.explain().to_string();
+        y.compute().map(|()| said)
+    };
+    let product = |device| product(device).expect("it runs");
+    assert!(product(&with).contains("tuned"), "where it was tuned");
+    assert!(!product(&without).contains("tuned"), "without subgroups");
 }
 
 #[test]

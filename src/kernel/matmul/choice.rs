@@ -95,7 +95,11 @@ impl Question<'_> {
             Processor::Gpu(_) => view::is_near_k(&sides[1], 1),
             _ => view::along(&sides[1], 1, 1) == Along::K,
         };
-        let given = given.filter(|choice| processor.runs(&choice.variant));
+        // Who forces a kernel knows whether there is room for it with this k.
+        let has_room = |choice: &Choice| {
+            choice.because != Because::Tuned || processor.has_room(&choice.variant)
+        };
+        let given = given.filter(|by| processor.runs(&by.variant) && has_room(by));
         // A strip's copy has an axis more.
         let full = sides[0].shape().rank() == RANK_MAX;
         let judged = if is_swapped { judged.swapped() } else { judged };
@@ -224,7 +228,7 @@ fn prefers_swapped(processor: Processor, size: Size) -> bool {
 
 /// The rungs that there is room for, and that are worth compiling.
 fn possible(processor: Processor, size: Size) -> impl Iterator<Item = &'static Rung> {
-    let fits = move |rung: &&Rung| processor.room().is_none_or(|room| room.takes(&rung.variant));
+    let fits = move |rung: &&Rung| processor.has_room(&rung.variant);
     let pays = move |rung: &&Rung| size.work() >= rung.work_min && size.m >= rung.rows_min;
     processor.ladder().rungs().filter(fits).filter(pays)
 }

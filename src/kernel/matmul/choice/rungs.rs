@@ -68,11 +68,23 @@ impl Processor {
     /// Whether a kernel can run here; not whether it is fast. A choice that was tuned may come from
     /// a device that was allowed more.
     pub(super) fn runs(&self, variant: &Variant) -> bool {
-        let Scheme::Cooperative { side, down, across, .. } = variant.scheme else { return true };
-        let teams = self.room().filter(|room| room.takes(variant)).and_then(|room| room.teams);
-        teams.is_some_and(|teams| {
-            variant.lanes == teams.size * down * across && teams.multiply(side)
-        })
+        match variant.scheme {
+            Scheme::Vector { subgroups: true, .. } => {
+                self.room().map_or(self.is_sharing(), |room| room.subgroups)
+            }
+            Scheme::Cooperative { side, down, across, .. } => {
+                let room = self.room().filter(|room| room.takes(variant));
+                room.and_then(|room| room.teams).is_some_and(|teams| {
+                    variant.lanes == teams.size * down * across && teams.multiply(side)
+                })
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether there is room for a kernel, however long k is.
+    pub(super) fn has_room(&self, variant: &Variant) -> bool {
+        self.room().is_none_or(|room| room.takes(variant))
     }
 
     /// Whether the lanes of such a tile load A together. Of strips they load all that a trip takes

@@ -300,3 +300,36 @@ fn a_decision_says_how_the_sides_are_read() {
     let other = decided(foreign, [[64, 64], [64, 64]], [false, false]).choice;
     assert!(matches!(other.because, Because::Best { .. }), "{other}");
 }
+
+/// A table may come from a device on the same adapter that was allowed more.
+#[test]
+fn what_was_tuned_is_obeyed_only_where_there_is_what_it_takes() {
+    let obeyed = |target, caps: &Caps, text: &str| {
+        let dense = Layout::dense(Shape::new([4096, 4096]).unwrap());
+        let sides = [dense, dense.transpose().unwrap()];
+        let (dtypes, result) = ([DType::F32; 2], DType::F32);
+        let by = Chooser::Asker(Choice::parse(text).unwrap());
+        let on = Rig::on_paper(target, caps);
+        let choice = Question { on, sides, dtypes, result, by }.decide().unwrap().choice;
+        choice.because == Because::Tuned
+    };
+    let (gpu, cpu) = (fixtures::nvidia_vulkan(), fixtures::lavapipe());
+    let lower = |caps: &Caps, lower: fn(&mut Limits)| {
+        let mut caps = caps.clone();
+        lower(&mut caps.limits);
+        caps
+    };
+    let alone = |caps: &Caps| caps.clone().without(Feature::Subgroup);
+    let few = lower(&gpu, |limits| limits.invocations_max = 128);
+    let narrow = lower(&gpu, |limits| limits.group_storage_bytes_max = 8192);
+    for (target, more, less, text) in [
+        (Target::Gpu, &gpu, alone(&gpu), "vector 1 subgroups sums 4x4 lanes 64 passes 1"),
+        (Target::Gpu, &gpu, few, "vector 16 sums 1x4 lanes 256 passes 1"),
+        (Target::Gpu, &gpu, narrow, "group 8 deep 16 sums 8x8 lanes 64 passes 1"),
+        (Target::Cpu64, &cpu, alone(&cpu), "vector 1 subgroups sums 1x8 lanes 8 passes 1"),
+    ] {
+        assert!(obeyed(target, more, text), "where it was tuned: {text}");
+        assert!(!obeyed(target, &less, text), "where less is allowed: {text}");
+        assert!(obeyed(target, &less, "tile sums 4x4 lanes 64 passes 1"), "what runs anywhere");
+    }
+}

@@ -279,6 +279,10 @@ async fn rows_by(ctx: &Ctx, dtype: DType) -> Outcome {
         ([4, 1, 8], [0, 0]),
     ];
     let shapes = if is_slow(ctx.adapter.caps()) { &shapes[..3] } else { &shapes[..] };
+    let (caps, is_gpu) = (device.caps(), device.target() == Target::Gpu);
+    // The lanes of a software driver are one subgroup, or share nothing.
+    let shares = is_gpu || [caps.limits.subgroup_min, caps.limits.subgroup_max] == [8; 2];
+    let subgroups = caps.has(Feature::Subgroup) && dtype.width() <= 4 && shares;
     for &([m, n, k], firsts) in shapes {
         for batch in [1, 2] {
             let mut side = |rows: usize, first: usize| {
@@ -287,7 +291,6 @@ async fn rows_by(ctx: &Ctx, dtype: DType) -> Outcome {
                 flat.and_then(|t| t.reshape([batch, rows, k])).map_err(show)
             };
             let (x, w) = (side(m, firsts[0])?, side(n, firsts[1])?.t().map_err(show)?);
-            let subgroups = device.caps().has(Feature::Subgroup) && dtype.width() <= 4;
             let rung = [(m as u32).min(2), 2, 8, 1, 1];
             let rung = if subgroups { Rung::Subgroups(rung) } else { Rung::Vector(rung) };
             for got in [x.matmul(&w), rung.product(&x, &w)] {
