@@ -63,9 +63,10 @@ fn nan_where(x: vec4<f32>, test: vec4<bool>) -> vec4<f32> { return x; }
 // end alone
 
 // region masked
-fn mask_at(at: u32, step: u32) -> vec4<f32> {
-    return vec4<f32>(head_3(at).x, head_3(at + step).x, head_3(at + 2u * step).x,
-        head_3(at + 3u * step).x);
+// Of four keys, which lie so far from a query's first.
+fn mask_at(first: u32, far: vec4<u32>) -> vec4<f32> {
+    let at = vec4<u32>(first) + far;
+    return vec4<f32>(head_3(at.x).x, head_3(at.y).x, head_3(at.z).x, head_3(at.w).x);
 }
 // end masked
 
@@ -162,7 +163,7 @@ fn main(
             dot(q0_0, head_1(at.z)), dot(q0_0, head_1(at.w)));
         // end score
         // region weigh
-        s0_0 += mask_at(mask0 + j * mask_step, mask_step);
+        s0_0 += mask_at(mask0, min(j + FOUR, vec4<u32>(keys - 1u)) * mask_step);
         s0_0 = hidden(s0_0, j + FOUR, first0);
         bits0 = max(bits0, bitcast<vec4<u32>>(s0_0) & ABS);
         let top0 = max(most0, highest(s0_0));

@@ -65,6 +65,10 @@ fn main(
     // end begin
     let i = group.x + groups.x * group.y;
     let row = i / p.job.chunks;
+    // A folded grid may have groups past the last row.
+    if row >= p.job.rows {
+        return;
+    }
     let first = row * p.job.length;
     let end = first + p.job.length;
     let begin = (first >> 2u) + (i - row * p.job.chunks) * p.job.each;
@@ -76,8 +80,7 @@ fn main(
         all = take_some(all, q, e - vec4<u32>(first - p.job.place), inside);
     }
     let s = together(lane, all);
-    // A folded grid may have groups past the last row.
-    if lane == 0u && row < p.job.rows {
+    if lane == 0u {
         let half = merge(s, turn_state(s, 2u));
         put(p.job.first + i, merge(half, turn_state(half, 1u)));
     }

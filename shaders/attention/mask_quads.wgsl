@@ -1,7 +1,7 @@
 // A mask that lies by quads of keys.
 
-fn mask_at(at: u32, step: u32) -> vec4<f32> {
-    return head_3(at >> 2u);
+fn mask_at(first: u32, far: vec4<u32>) -> vec4<f32> {
+    return head_3((first + far.x) >> 2u);
 }
 
 // region alone

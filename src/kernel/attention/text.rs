@@ -349,13 +349,16 @@ impl Block {
         let mut text = String::new();
         for b in 0..self.quads() {
             put!(text, "let near{b} = vec4<u32>(j + {}u) + FOUR;", 4 * b);
+            if self.mask != Mask::None {
+                // What is past the last key is hidden, and not there to be loaded.
+                put!(text, "let far{b} = min(near{b}, vec4<u32>(keys - 1u)) * mask_step;");
+            }
         }
         for i in 0..self.queries {
             for b in 0..self.quads() {
                 let s = format!("s{i}_{b}");
                 if self.mask != Mask::None {
-                    let at = format!("mask{i} + (j + {}u) * mask_step", 4 * b);
-                    put!(text, "{s} += mask_at({at}, mask_step);");
+                    put!(text, "{s} += mask_at(mask{i}, far{b});");
                 }
                 put!(text, "{s} = hidden({s}, near{b}, first{i});");
                 let bits = format!("bits{i}");
