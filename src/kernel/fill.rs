@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Held;
 use super::made::write;
 use crate::count::{index, word};
 use crate::dtype::DType;
@@ -25,6 +26,18 @@ pub(crate) fn full(
     element: &[u8],
 ) -> Result<Arc<Value>> {
     let value = Value::new(site.engine.allocate(Engine::bytes_of(shape, dtype)?, &[])?);
+    into(site, &value, bits(element))?;
+    Ok(value)
+}
+
+/// Like `full`, but in one piece wherever one segment holds it.
+pub(crate) fn whole(
+    site: Site<'_>,
+    shape: &Shape,
+    dtype: DType,
+    element: &[u8],
+) -> Result<Arc<Value>> {
+    let (value, _) = Held::fresh(site, shape, dtype, &[])?;
     into(site, &value, bits(element))?;
     Ok(value)
 }

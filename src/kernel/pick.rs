@@ -96,7 +96,7 @@ pub(super) fn apart(site: Site<'_>, own: Operand, other: &Arc<Value>) -> Result<
     {
         return Ok(own.value);
     }
-    let onto = Onto::new(site, *own.layout.shape(), own.dtype, [&own.value, other])?;
+    let onto = Onto::whole(site, *own.layout.shape(), own.dtype, [&own.value, other])?;
     onto.take_all(&own)?;
     Ok(onto.value)
 }

@@ -133,6 +133,9 @@ impl Runs {
         let columns = self.columns as usize;
         let shape = Shape::new([keys * columns])?;
         let onto = Held::new(totals, Layout::dense(shape), self.dtype)?;
+        if onto.pieces.len() > 1 && !onto.segment.is_multiple_of(columns) {
+            return Err(mistake("scatter", "a segment cuts a row of totals"));
+        }
         let step = onto.segment / columns;
         let mut list = (Kept::new(&self.pairs)?, Kept::new(&self.values)?, self.count);
         loop {

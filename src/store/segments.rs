@@ -56,6 +56,12 @@ impl Segments {
         (half >= HALVING_MIN).then_some(half)
     }
 
+    /// Whether segments hold whole rows of so many bytes, however small they become.
+    pub(crate) fn hold_whole(self, row: u64) -> bool {
+        let mut sizes = core::iter::successors(Some(self.bytes_max), |&bytes| Self::halved(bytes));
+        sizes.all(|bytes| bytes.is_multiple_of(row))
+    }
+
     /// The sizes of the segments of a tensor.
     pub(crate) fn sizes(self, bytes: u64, segment_bytes: u64) -> impl Iterator<Item = u64> + use<> {
         let count = bytes.div_ceil(segment_bytes);
@@ -68,6 +74,24 @@ impl Segments {
 mod tests {
     use super::*;
     use crate::caps::Limit;
+
+    #[test]
+    fn rows_are_whole_in_segments_of_every_size() {
+        let caps = Caps::webgpu_baseline().with_limit(Limit::BindingBytes, 128 << 20);
+        let segments = Segments::new(&caps);
+        for (row, in_largest, in_all) in [
+            (4, true, true),
+            (GRAIN, true, true),
+            // 2047 grains are 23 times 89, and half of them are 1023.
+            (92, true, false),
+            (20, false, false),
+            (2 * GRAIN, false, false),
+            (0, false, false),
+        ] {
+            assert_eq!(segments.bytes_max.is_multiple_of(row), in_largest, "rows of {row}");
+            assert_eq!(segments.hold_whole(row), in_all, "rows of {row}");
+        }
+    }
 
     #[test]
     fn segments_cover_the_tensor_and_stay_below_the_binding() {

@@ -14,7 +14,7 @@ use crate::error::{Error, Result, mistake};
 use crate::exec::Value;
 use crate::kernel::cores::Task;
 use crate::kernel::scatter::Merging;
-use crate::kernel::{Operand, index_space, scatter};
+use crate::kernel::{Operand, fill, index_space, scatter};
 use crate::layout::Layout;
 use crate::op::{Kind, Op, Reduction};
 use crate::plan::Stored;
@@ -22,6 +22,7 @@ use crate::proof::Oracle;
 use crate::shadow::witnessed;
 use crate::shape::cause::ShapeCause;
 use crate::shape::{Axis, Shape};
+use crate::store::Segments;
 
 impl Device {
     /// For each of so many destinations the last position in a list of keys that names it, and
@@ -266,7 +267,9 @@ impl Tensor {
         let tail = (0..rank).rev().take_while(repeats).count();
         let columns: usize = shape.dims()[rank - tail..].iter().product();
         let [row, all] = [columns, self.shape().elements()].map(|n| product([n, wide.width()]));
-        let fits = scatter::fits(self.device.engine.segment_bytes(), row, all);
+        let segments = Segments::new(self.device.caps());
+        let whole = segments.hold_whole(row);
+        let fits = scatter::fits(segments.bytes_max, whole, [row, all]);
         if fits { rank - tail } else { rank }
     }
 
@@ -328,6 +331,17 @@ impl Tensor {
         keys.contiguous()?.reshape([keys.shape().elements()])?.operand()
     }
 
+    /// Totals of nothing: in one piece wherever one segment holds them, since rows are never cut.
+    #[track_caller]
+    fn nothing(&self, wide: Stored, none: Scalar) -> Result<Operand> {
+        let (shape, dtype, bytes) = (*self.shape(), *wide, none.encode(*wide)?);
+        let bytes = &bytes[..dtype.width()];
+        let named = Task::by("full", Oracle::Filled { bits: fill::bits(bytes) });
+        let whole = |site: Site<'_>, _: &[Operand]| fill::whole(site, &shape, dtype, bytes);
+        let value = witnessed(self.device.site(), named, &[], (shape, dtype), whole)?;
+        Ok(Operand::dense(value, shape, dtype))
+    }
+
     /// For every destination what the rows that go there come to; where there are none, what
     /// changes nothing.
     #[track_caller]
@@ -344,7 +358,7 @@ impl Tensor {
             Merging::Sum => Scalar::from(0u8),
             Merging::Product => Scalar::from(1u8),
         };
-        let totals = self.device.full(*self.shape(), *wide, none)?.operand()?;
+        let totals = self.nothing(wide, none)?;
         let count = keys.layout.shape().elements();
         let rows = source.cast_to(wide)?.contiguous()?.reshape([count, columns])?.operand()?;
         let reduction = match how {

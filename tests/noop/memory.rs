@@ -1,6 +1,7 @@
 //! Memory is accounted for: pool, cap, trim, compaction, segments.
 
-use wharf::caps::Limit;
+use wharf::caps::{Caps, Limit};
+use wharf::testing::{Call, Inside};
 use wharf::{DType, Tensor};
 
 use crate::device;
@@ -125,7 +126,7 @@ fn fit_answers_before_anything_is_allocated() {
     let refused = device.fit([1], DType::F64).expect_err("f64 is refused");
     assert_eq!(refused.kind(), wharf::ErrorKind::Rejected, "{refused}");
     // `fit` answers at once even for sizes beyond any memory, and any number.
-    let caps = wharf::caps::Caps::webgpu_baseline();
+    let caps = Caps::webgpu_baseline();
     for sizes in [&[u64::MAX][..], &[1 << 63, 1 << 63], &[u64::MAX; 3]] {
         let fit = wharf::memory::fit_all(&caps, Some(u64::MAX - 1), sizes);
         assert!(!fit.fits && fit.bytes == u64::MAX || sizes.len() == 1, "{fit}");
@@ -170,6 +171,36 @@ fn what_is_beyond_the_cap_empties_no_pool() {
     let error = zeros((2 << 20) + 1).expect_err("beyond the cap");
     assert!(error.is_out_of_memory(), "{error:?}");
     assert_eq!(device.memory().bytes_pooled, 1 << 20, "giving it back would not help");
+}
+
+/// Rows that are added lie in one piece, and so does a copy of as many as a segment holds: where a
+/// driver has no room for it, that is a lack of memory, and not a limit.
+#[test]
+fn rows_that_are_added_find_memory_in_one_piece_or_none() {
+    let most = [Limit::BindingBytes, Limit::BufferBytes];
+    let device = device(|caps| {
+        most.iter().fold(caps, |caps: Caps, &limit| caps.with_limit(limit, 17 << 20))
+    });
+    let sums = device.zeros([100, 5], DType::F32).expect("small");
+    let rows = device.zeros([900_000, 5], DType::F32).expect("two segments");
+    let index = device.zeros([900_000], DType::U32).expect("it fits");
+    let added = || sums.index_add(0, &index, &rows)?.compute();
+    let mut refused = 0;
+    for n in 0.. {
+        device.trim().expect("trimming works");
+        let before = device.failures();
+        device.fail(Call::Allocation, n..n + 3);
+        let result = added();
+        device.fail(Call::Allocation, 0..0);
+        if let Err(error) = result {
+            assert!(error.is_out_of_memory(), "fault {n}: {error:?}");
+            refused += 1;
+        }
+        if device.failures() == before {
+            break;
+        }
+    }
+    assert!(refused > 0, "no fault was met");
 }
 
 /// Sizes in between those that are handed out.

@@ -13,7 +13,7 @@ use crate::exec::{Bound, Job, Value};
 use crate::kernel::{Held, Operand, index_space, too_deep};
 use crate::layout::Layout;
 use crate::shape::Shape;
-use crate::store::Pinned;
+use crate::store::{Pinned, Storage};
 use crate::wgsl::params::Operands;
 use crate::wgsl::{Form, Grid, Space, View};
 
@@ -47,11 +47,31 @@ impl<'a> Onto<'a> {
         dtype: DType,
         sources: impl IntoIterator<Item = &'b Arc<Value>>,
     ) -> Result<Self> {
+        Self::by(Engine::allocate, site, (shape, dtype), sources)
+    }
+
+    /// Like `new`, but in one piece wherever one segment holds it.
+    pub(super) fn whole<'b>(
+        site: Site<'a>,
+        shape: Shape,
+        dtype: DType,
+        sources: impl IntoIterator<Item = &'b Arc<Value>>,
+    ) -> Result<Self> {
+        Self::by(Engine::allocate_whole, site, (shape, dtype), sources)
+    }
+
+    fn by<'b>(
+        allocate: fn(&Engine, u64, &[u64]) -> Result<Arc<Storage>>,
+        site: Site<'a>,
+        (shape, dtype): (Shape, DType),
+        sources: impl IntoIterator<Item = &'b Arc<Value>>,
+    ) -> Result<Self> {
         index_space(shape.elements())?;
         let mut pins: Vec<Pinned> = sources.into_iter().map(|s| s.pin()).collect::<Result<_>>()?;
         let pieces = pins.iter().flat_map(|pin| pin.pieces());
         let avoid: Vec<u64> = pieces.map(|piece| piece.buffer_id).collect();
-        let value = Value::new(site.engine.allocate(Engine::bytes_of(&shape, dtype)?, &avoid)?);
+        let bytes = Engine::bytes_of(&shape, dtype)?;
+        let value = Value::new(allocate(site.engine, bytes, &avoid)?);
         pins.push(value.pin()?);
         Ok(Self { site, value, shape, dtype, _pins: pins })
     }

@@ -1,6 +1,8 @@
 //! Scattering: the last value wins, and sums have the same bits in every run.
 
+use wharf::caps::{Caps, Limit};
 use wharf::reference::Number;
+use wharf::testing::{Call, Inside};
 use wharf::{Adapter, DType, Device, Target};
 
 use super::{Host, indices, same, targets, with};
@@ -39,6 +41,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("indexing::scatter_add_keeps_its_order", |ctx| deterministic(ctx)));
     cases.push(case!("indexing::index_add_of_columns", |ctx| transposed(ctx)));
     cases.push(case!("indexing::scatter_add_between_blocks", |ctx| between_blocks(ctx)));
+    cases.push(case!("indexing::index_add_short_of_memory", |ctx| short_of_memory(ctx)));
     cases.push(case!("indexing::scatter_of_many", |ctx| many(ctx)));
     cases.push(case!("indexing::scatter_out_of_range", |ctx| out_of_range(ctx)));
     cases
@@ -205,6 +208,49 @@ async fn transposed(ctx: &Ctx) -> Outcome {
     let got = source.t().and_then(|rows| zeros.index_add(0, &index, &rows)).map_err(show)?;
     let got = got.read::<f32>().await.map_err(show)?;
     ensure_eq!(got, [1.0, 4.0, 7.0, 10.0, 2.0, 8.0, 14.0, 20.0], "a column to each row");
+    Ok(())
+}
+
+/// Segments that can be halved, and a driver that has no room for what is larger than the halves.
+/// Totals of rows that a half would cut are right, or there are none.
+async fn short_of_memory(ctx: &Ctx) -> Outcome {
+    let lower = |caps: Caps| {
+        let caps = caps.with_limit(Limit::BindingBytes, 24 << 20);
+        caps.with_limit(Limit::BufferBytes, 24 << 20)
+    };
+    let device = ctx.fresh(Downgrade { name: "narrow", lower }).await?;
+    let zeros = device.zeros([800_000, 5], DType::F32).map_err(show)?;
+    let places = [3, 625_868, 700_000, 625_868];
+    let rows: Vec<f32> = (1..=20).map(|i| i as f32).collect();
+    let mut want = vec![0.0; 4_000_000];
+    for (row, place) in rows.chunks(5).zip(places) {
+        row.iter().enumerate().for_each(|(i, x)| want[5 * place + i] += x);
+    }
+    let (index, _) = device.upload(&places.map(|place| place as u32), [4]).map_err(show)?;
+    let (source, _) = device.upload(&rows, [4, 5]).map_err(show)?;
+    let mut refused = 0;
+    for n in 0.. {
+        device.trim().map_err(show)?;
+        let before = device.failures();
+        // Once, after unused memory was given back, and after small tensors were moved together.
+        device.fail(Call::Allocation, n..n + 3);
+        let got = match zeros.index_add(0, &index, &source) {
+            Ok(sums) => sums.read::<f32>().await,
+            Err(error) => Err(error),
+        };
+        device.fail(Call::Allocation, 0..0);
+        match got {
+            Ok(got) => ensure!(got == want, "wrong sums after fault {n}"),
+            Err(error) => {
+                refused += 1;
+                ensure!(error.is_out_of_memory(), "fault {n}: {error:?}");
+            }
+        }
+        if device.failures() == before {
+            break;
+        }
+    }
+    ensure!(refused > 0, "no fault was met");
     Ok(())
 }
 
