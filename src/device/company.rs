@@ -6,8 +6,8 @@ use crate::kernel::matmul::choice::Chooser;
 impl Device {
     /// A handle on the same device for which the bits of a result do not depend on what else is in
     /// its batch: a row of a product, by weights in blocks too, the attention of one of several
-    /// sequences, and a reduction, norm or softmax over axes after the batch's (in memory too) are
-    /// the same alone and among thousands.
+    /// sequences, and a reduction, scan, norm or softmax over axes after the batch's (in memory
+    /// too) are the same alone and among thousands.
     ///
     /// Kernels are then chosen by what all of a batch have in common, not by how many they are, and
     /// what was tuned is not asked: a single row may take the time of many. It holds on one adapter

@@ -15,6 +15,10 @@ const GROUP_LEAST: usize = 256;
 /// Lanes, and groups of lanes, that keep a GPU of the usual breadth busy.
 const LANES_WANTED: usize = 16_384;
 const GROUPS_WANTED: usize = 512;
+/// Chunks of a row, where it must not matter how many rows there are.
+const CHUNKS_OF_ANY: usize = 8;
+/// So many trips to an element make no chunk shorter than another.
+pub(super) const TRIPS_FREE: usize = CORE_TRIPS as usize / CHUNK_MAX - 2;
 
 /// Chunks of equal length.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +36,13 @@ pub(super) struct Chunks {
 impl Chunks {
     /// Enough to keep a target busy, none longer than an invocation may loop where finding an
     /// element takes so many trips.
-    pub(super) fn of(shape: &Shape, target: Target, breadth: Breadth, trips: usize) -> Self {
+    pub(super) fn of(
+        shape: &Shape,
+        target: Target,
+        breadth: Breadth,
+        batch_invariant: bool,
+        trips: usize,
+    ) -> Self {
         let length = shape.dims().last().copied().unwrap_or(1);
         let rows = shape.elements() / length.max(1);
         let by_group = target == Target::Gpu && length >= GROUP_LEAST;
@@ -43,8 +53,8 @@ impl Chunks {
             _ => (1024, 64, CHUNK_MAX.min(trips_max)),
         };
         let wanted = if target == Target::Gpu { breadth.share(wanted) } else { wanted };
-        let count = wanted.div_ceil(rows.max(1)).min(length / least);
-        let count = count.max(length.div_ceil(most)).max(1);
+        let wanted = if batch_invariant { CHUNKS_OF_ANY } else { wanted.div_ceil(rows.max(1)) };
+        let count = wanted.min(length / least).max(length.div_ceil(most)).max(1);
         let each = length.div_ceil(count);
         Self { rows, length, count: length.div_ceil(each), each, by_group }
     }
@@ -72,7 +82,7 @@ mod tests {
         let few = Breadth::of(&fixtures::apple_m2());
         let count = |target, breadth, dims: [usize; 2]| {
             let shape = Shape::new(dims).expect("a shape");
-            Chunks::of(&shape, target, breadth, 0).count
+            Chunks::of(&shape, target, breadth, false, 0).count
         };
         for (dims, want) in
             [([1, 1 << 22], [512, 64]), ([64, 1 << 16], [8, 1]), ([1, 1 << 16], [16; 2])]
@@ -85,13 +95,35 @@ mod tests {
     }
 
     #[test]
+    fn chunks_of_a_row_are_the_same_among_any_number_of_rows() {
+        let few = Breadth::of(&fixtures::apple_m2());
+        for target in [Target::Cpu, Target::Cpu64, Target::Gpu] {
+            for length in [1, 63, 255, 600, 5000, 100_000, 1 << 22] {
+                let of = |rows, trips, any| {
+                    let shape = Shape::new([rows, length]).expect("a shape");
+                    [Breadth::USUAL, few].map(|breadth| {
+                        let Chunks { count, each, by_group, .. } =
+                            Chunks::of(&shape, target, breadth, any, trips);
+                        (count, each, by_group)
+                    })
+                };
+                let alone = of(1, 0, true);
+                for (rows, trips) in [(1, TRIPS_FREE), (40, 0), (40, TRIPS_FREE), (5000, 3)] {
+                    assert_eq!(of(rows, trips, true), alone, "{rows} of {length} on {target:?}");
+                }
+                assert!(length != 100_000 || of(1, 0, false) != of(40, 0, false), "{target:?}");
+            }
+        }
+    }
+
+    #[test]
     fn chunks_cover_rows_and_loop_seldom() {
         for target in [Target::Cpu, Target::Gpu] {
             for length in [1, 2, 63, 64, 65, 4096, 65_537, 1 << 24, 1 << 29] {
                 for (rows, trips) in [(1, 0), (3, 7), (4096, 56)] {
                     let shape = Shape::new([rows, length]).expect("a shape");
                     let Chunks { count, each, by_group, .. } =
-                        Chunks::of(&shape, target, Breadth::USUAL, trips);
+                        Chunks::of(&shape, target, Breadth::USUAL, false, trips);
                     assert!(count * each >= length && (count - 1) * each < length, "{length}");
                     let looped = match by_group {
                         true => each.div_ceil(TILE) * (1 + 4 * trips + 8),

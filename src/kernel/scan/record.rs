@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::plan::Chunks;
+use super::plan::{self, Chunks};
 use super::text::{self, ScanJob, ScanPass};
 use crate::count::{word, words};
 use crate::engine::Site;
@@ -30,6 +30,10 @@ impl Scanning<'_> {
         apart: &[u64],
     ) -> Result<Option<Arc<Value>>> {
         let Some(source) = head.reach(true)? else { return Ok(None) };
+        if self.site.batch_invariant && source.trips() > plan::TRIPS_FREE {
+            let head = Head::view(head.realise(self.site)?);
+            return self.at_once(&head, tail, apart);
+        }
         let landing = Landing::of(self.site, vec![source], tail, true, apart)?;
         let Some(landing) = landing else { return Ok(None) };
         let source = &landing.heads[0];
@@ -49,7 +53,8 @@ impl Scanning<'_> {
         sink: &Sink,
         parts: bool,
     ) -> Result<bool> {
-        let chunks = Chunks::of(shape, self.site.target, self.site.breadth, source.trips());
+        let Site { target, breadth, batch_invariant, .. } = self.site;
+        let chunks = Chunks::of(shape, target, breadth, batch_invariant, source.trips());
         let pass = |heads: &[&Reach<'_>], tail: &Reach<'_>, sink: &Sink, totals: bool| {
             let wording = ScanPass { how: self.how, totals, carried: heads.len() > 1, parts };
             self.launch(chunks, &wording)?.record(self.site, heads, tail, sink)

@@ -16,6 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("company::products", |ctx| products(ctx)),
         case!("company::blocks", |ctx| blocks(ctx)),
         case!("company::reductions", |ctx| reductions(ctx)),
+        case!("company::scans", |ctx| scans(ctx)),
         case!("company::rows", |ctx| rows(ctx)),
         case!("company::attention", |ctx| attention(ctx)),
         case!("company::beside_other_handles", |ctx| mixed(ctx)),
@@ -147,6 +148,19 @@ async fn reductions(ctx: &Ctx) -> Outcome {
         let [w, b, g] = [of(3, &[8])?, of(4, &[8])?, of(5, &[8])?];
         let sums = |x: &Tensor| ((((x + &p)? * &w)? + &b)? * &g)?.sum(1);
         same("sums of what is fused", &[&x], |x| sums(&x[0])).await?;
+    }
+    Ok(())
+}
+
+/// By lanes and by groups, in one chunk and in several; of what is computed on the way, too.
+async fn scans(ctx: &Ctx) -> Outcome {
+    for device in devices(ctx).await? {
+        for dims in [&[300, 50][..], &[40, 5000], &[40, 100_000], &[9, 3000, 4]] {
+            let x = normal(&device, 14, dims, DType::F32).map_err(show)?;
+            same(&format!("running sums of {dims:?}"), &[&x], |x| x[0].cumsum(1)).await?;
+            let products = |x: &Tensor| ((x * 1e-3f32)? + 1.0f32)?.cumprod(1);
+            same(&format!("running products of {dims:?}"), &[&x], |x| products(&x[0])).await?;
+        }
     }
     Ok(())
 }
