@@ -18,11 +18,12 @@ use crate::ledger::Books;
 use crate::news::{Level, Topic};
 use crate::shape::Shape;
 use crate::shared::{Watches, lock};
-use crate::store::ring::{Ring, staging_bytes_max};
-use crate::store::{Denial, Fit, Memory, PAD, Segments, Storage, Store};
+use crate::store::ring::Ring;
+use crate::store::{Denial, PAD, Segments, Storage, Store};
 use crate::wgsl::Needs;
 
 pub(crate) mod docket;
+mod memory;
 pub(crate) mod notes;
 pub(crate) mod site;
 pub(crate) mod sketch;
@@ -65,6 +66,15 @@ struct State {
     store: Store,
     recording: Recording,
     faults: Faults,
+}
+
+impl State {
+    /// Parts with buffers that were given back, unless what is recorded may use them.
+    fn leave(&mut self) {
+        if self.recording.is_empty() {
+            self.store.leave();
+        }
+    }
 }
 
 impl Engine {
@@ -356,6 +366,7 @@ impl Engine {
 
     fn submit(&self, state: &mut State) -> Result<()> {
         if state.recording.is_empty() {
+            state.leave();
             return self.gpu.alive();
         }
         self.submit_and(state, None).map(drop)
@@ -372,6 +383,7 @@ impl Engine {
         if state.recording.is_empty() {
             state.faults.reclaim();
         }
+        state.leave();
         let (index, bytes) = submitted?;
         if bytes > 0 {
             self.books.note_control(bytes);
@@ -444,71 +456,9 @@ impl Engine {
         Ok(fault)
     }
 
-    /// Gives unused memory back to the driver, and waits until that is done. What is free already
-    /// goes first: what was recorded may find no memory without it.
-    pub(crate) fn trim(&self) -> Result<u64> {
-        self.ring.clear();
-        let before = lock(&self.state).store.trim();
-        self.flush()?;
-        let freed = before + lock(&self.state).store.trim();
-        // An empty submission releases staging memory; waiting releases buffers in use.
-        self.gpu.submit("trim", None)?;
-        self.gpu.wait(None)?;
-        Ok(freed)
-    }
-
-    /// Moves small tensors together, gives back what that frees, and waits until that is done.
-    pub(crate) fn compact(&self) -> Result<u64> {
-        let freed = {
-            // One lock over all of it: a command that another thread records in between would write
-            // to the old places after the copies.
-            let mut state = lock(&self.state);
-            if self.gpu.is_on_paper() {
-                // Tensors move, and have no values that are to come along.
-                let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
-                let moves = state.store.compact(&mut encoder);
-                state.store.moved(moves, true);
-                return Ok(state.store.trim());
-            }
-            self.submit(&mut state)?;
-            // Staged writes also go to the old places, so they must run before the copies.
-            self.gpu.submit("compact", None)?;
-            let mut moves = Vec::new();
-            let copies = self.gpu.checked("compact", || {
-                let descriptor =
-                    wgpu::CommandEncoderDescriptor { label: Some("wharf.store.compact") };
-                let mut encoder = self.gpu.device.create_command_encoder(&descriptor);
-                moves = state.store.compact(&mut encoder);
-                self.gpu.finish(encoder)
-            });
-            let submitted = copies.and_then(|copies| self.gpu.submit("compact", [copies]));
-            state.store.moved(moves, submitted.is_ok());
-            submitted?;
-            state.store.trim()
-        };
-        self.gpu.wait(None)?;
-        Ok(freed)
-    }
-
-    pub(crate) fn memory(&self) -> Memory {
-        let mut memory = lock(&self.state).store.memory();
-        let report = self.gpu.device.generate_allocator_report();
-        memory.driver = report.map(|r| (r.total_allocated_bytes, r.total_reserved_bytes));
-        memory
-    }
-
     #[cfg(test)]
     pub(crate) fn stamps(&self) -> usize {
         lock(&self.state).recording.stamps()
-    }
-
-    pub(crate) fn set_cap(&self, cap: Option<u64>) {
-        lock(&self.state).store.set_cap(cap);
-    }
-
-    pub(crate) fn fit(&self, bytes: u64) -> Fit {
-        let staging = staging_bytes_max(self.gpu.caps(), bytes);
-        lock(&self.state).store.fit(&[bytes], staging)
     }
 
     /// The error for tensors that live on two devices.

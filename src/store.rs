@@ -5,7 +5,7 @@
 //! one size class. A large one has a buffer of its own, which is kept for the next of about its
 //! size. Nothing here waits. A range given back is handed out again at once: commands that use it
 //! anew run after those that used it before. wgpu keeps a dropped buffer until the queue is done
-//! with it.
+//! with it; a browser does not, so there it leaves once nothing is recorded.
 
 use std::sync::Arc;
 
@@ -186,6 +186,16 @@ impl Store {
     /// Whether a buffer is one of its own.
     pub(crate) fn owns(&self, buffer: &wgpu::Buffer) -> bool {
         self.pool.owns(buffer)
+    }
+
+    /// Parts with the buffers that were given back. Nothing is recorded that may use them.
+    pub(crate) fn leave(&mut self) {
+        self.pool.leave();
+    }
+
+    /// Never takes the buffers of what is lent from those who have got them.
+    pub(crate) fn share(&mut self, loan: &Loan) {
+        loan.pieces().iter().for_each(|piece| self.pool.share(&piece.buffer));
     }
 
     /// Gives every unused buffer back to the driver; returns the bytes.

@@ -144,7 +144,13 @@ pub async fn noop(caps: Caps) -> Result<Adapter> {
 /// A device that computes nothing, for tests of what lies under one.
 #[cfg(test)]
 pub(crate) fn noop_device() -> Result<Device> {
-    let adapter = pollster::block_on(noop(crate::caps::fixtures::lavapipe()))?;
+    noop_device_of(crate::caps::fixtures::lavapipe())
+}
+
+/// One with these capabilities.
+#[cfg(test)]
+pub(crate) fn noop_device_of(caps: Caps) -> Result<Device> {
+    let adapter = pollster::block_on(noop(caps))?;
     pollster::block_on(adapter.open(adapter.negotiate(&crate::Policy::exact())))
 }
 

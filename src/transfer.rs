@@ -16,7 +16,7 @@ use crate::exec::{Fault, SLOT_BYTES};
 use crate::gpu::cause::no_memory;
 use crate::gpu::odometer::{COUNT_BYTES, Sent};
 use crate::gpu::wait::map_if_idle;
-use crate::gpu::{Drive, Gpu, MapRequest, Mapped, Whose};
+use crate::gpu::{Drive, Gpu, MapRequest, Mapped, Reservation, Whose};
 use crate::host::Tally;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::store::ring::CHUNK;
@@ -208,7 +208,7 @@ pub(crate) struct First<'a> {
 
 /// A chunk on its way down, and behind it what ran and fault slots.
 struct Down<'a> {
-    buffer: wgpu::Buffer,
+    buffer: Reservation,
     sent: Sent,
     mapped: Mapped<'a>,
     mapped_bytes: u64,

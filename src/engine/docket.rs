@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use crate::error::Error;
 use crate::exec::Job;
-use crate::gpu::MapRequest;
 use crate::gpu::odometer::Sent;
+use crate::gpu::{MapRequest, Reservation};
 use crate::proof::Claim;
 use crate::shared::lock;
 use crate::wgsl::Assembled;
@@ -36,7 +36,7 @@ pub(crate) struct JobNote {
 /// Values on their way to the host, one behind the other in a buffer.
 #[derive(Debug)]
 pub(crate) struct Excerpt {
-    pub(crate) buffer: Option<(wgpu::Buffer, Sent)>,
+    pub(crate) buffer: Option<(Reservation, Sent)>,
     /// Asked for by whoever reads it first.
     pub(crate) mapping: Mutex<Option<MapRequest>>,
     pub(crate) bytes: u64,

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::{Error, Result, mistake};
-use crate::gpu::Gpu;
 use crate::gpu::wait::MapRequest;
+use crate::gpu::{Gpu, Reservation};
 use crate::shared::lock;
 
 use super::Bound;
@@ -131,7 +131,7 @@ impl Fault {
 /// Words on their way into a buffer, a pair for each slot.
 #[derive(Debug)]
 pub(crate) struct Clearing {
-    pub(crate) buffer: wgpu::Buffer,
+    pub(crate) buffer: Reservation,
     pub(crate) words: MapRequest,
     pub(crate) slots: Vec<Arc<Fault>>,
 }

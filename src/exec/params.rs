@@ -4,7 +4,7 @@
 //! The block is reused by every batch: a write is ordered after the commands submitted before it.
 
 use crate::error::{Result, mistake};
-use crate::gpu::{Gpu, Whose};
+use crate::gpu::{Gpu, Reservation, Whose};
 use crate::wgsl::params::BYTES_MAX;
 
 /// The block of a batch. It is larger only after a batch found no memory and went on growing.
@@ -15,7 +15,7 @@ pub(crate) struct Params {
     words: Vec<u32>,
     /// Offsets are multiples of this, in bytes.
     align: u64,
-    bound: Option<(wgpu::Buffer, wgpu::BindGroup)>,
+    bound: Option<(Reservation, wgpu::BindGroup)>,
 }
 
 impl Params {
@@ -80,9 +80,9 @@ impl Params {
         self.words.clear();
     }
 
-    fn create(gpu: &Gpu, bytes: u64) -> Result<(wgpu::Buffer, wgpu::BindGroup)> {
+    fn create(gpu: &Gpu, bytes: u64) -> Result<(Reservation, wgpu::BindGroup)> {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let buffer = gpu.create_buffer("wharf.params", bytes, usage)?;
+        let buffer = gpu.reserve("wharf.params", bytes, usage)?;
         let size = wgpu::BufferSize::new(BYTES_MAX as u64);
         let resource = wgpu::BufferBinding { buffer: &buffer, offset: 0, size };
         let entry =

@@ -233,7 +233,7 @@ impl Excerpt {
             return Ok(Self { buffer: None, mapping, bytes: 0, values: ranges, pieces });
         }
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let buffer = engine.gpu.create_buffer("wharf.shadow", at + COUNT_BYTES, usage);
+        let buffer = engine.gpu.reserve("wharf.shadow", at + COUNT_BYTES, usage);
         let buffer = buffer.map_err(|_| "no memory for copies")?;
         let copied = engine.copy(true, |encoder| {
             for (from, offset, to, bytes) in copies.iter().filter(|copy| copy.3 > 0) {

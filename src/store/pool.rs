@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::storage::{Denial, Home, Owner, Piece, Storage};
 use crate::caps::{Caps, Feature, MemoryKind};
 use crate::error::mistake;
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Reservation};
 
 /// Segments up to this share slabs.
 const SMALL_MAX: u64 = 256 << 10;
@@ -124,7 +124,9 @@ pub(super) struct Pool {
     /// Large segments nobody uses.
     kept: Vec<Piece>,
     /// Every buffer there is.
-    owned: Vec<wgpu::Buffer>,
+    owned: Vec<Reservation>,
+    /// Those that nobody has any more, but perhaps what is recorded.
+    leaving: Vec<Reservation>,
     /// Places where large segments begin.
     places: u64,
     align: u64,
@@ -142,6 +144,7 @@ impl Pool {
             slabs: BTreeMap::new(),
             kept: Vec::new(),
             owned: Vec::new(),
+            leaving: Vec::new(),
             places: if caps.identity.is_software() { PLACES } else { 1 },
             // Bindings begin at it, and a slot never shares a cache line with another.
             align: caps.limits.storage_align_bytes.max(64),
@@ -352,8 +355,9 @@ impl Pool {
         if cap.is_some_and(|cap| self.reserved + bytes > cap) {
             return Err(Denial::Cap);
         }
-        let buffer = gpu.create_buffer(label, bytes, usage).map_err(Denial::Driver)?;
-        self.owned.push(buffer.clone());
+        let reservation = gpu.reserve(label, bytes, usage).map_err(Denial::Driver)?;
+        let buffer = reservation.clone();
+        self.owned.push(reservation);
         self.reserved += bytes;
         self.reserved_peak = self.reserved_peak.max(self.reserved);
         self.next_id += 1;
@@ -385,16 +389,34 @@ impl Pool {
     /// made for it, and goes back to the driver: kept, it would be in the way of the next attempt.
     pub(super) fn take_back(&mut self, piece: Piece, newest: u64) {
         match piece.home {
-            Home::Large { .. } if piece.buffer_id > newest => self.give_back(&piece),
+            Home::Large { .. } if piece.buffer_id > newest => self.give_back_large(&piece),
             _ => self.put(piece),
         }
     }
 
     /// Gives a large buffer back to the driver.
-    fn give_back(&mut self, piece: &Piece) {
-        self.reserved -= piece.reserved();
-        self.owned.retain(|buffer| *buffer != piece.buffer);
+    fn give_back_large(&mut self, piece: &Piece) {
         self.large -= 1;
+        self.give_back(&piece.buffer, piece.reserved());
+    }
+
+    /// Gives a buffer of this size back to the driver, at once or when it may
+    /// [leave](Self::leave).
+    fn give_back(&mut self, buffer: &wgpu::Buffer, bytes: u64) {
+        self.reserved -= bytes;
+        let place = self.owned.iter().position(|own| **own == *buffer);
+        let gone = place.map(|place| self.owned.swap_remove(place));
+        self.leaving.extend(gone.filter(|gone| !gone.outlives_drop()));
+    }
+
+    /// Parts with what was given back. Nothing is recorded that may use it.
+    pub(super) fn leave(&mut self) {
+        self.leaving.clear();
+    }
+
+    /// Remembers that somebody else has got a buffer.
+    pub(super) fn share(&mut self, buffer: &wgpu::Buffer) {
+        self.owned.iter_mut().filter(|own| ***own == *buffer).for_each(Reservation::share);
     }
 
     /// Remembers the owner of a storage's slots.
@@ -411,25 +433,21 @@ impl Pool {
 
     /// Whether it made a buffer.
     pub(super) fn owns(&self, buffer: &wgpu::Buffer) -> bool {
-        self.owned.contains(buffer)
+        self.owned.iter().any(|own| **own == *buffer)
     }
 
     /// Drops every buffer that nobody uses.
     pub(super) fn trim(&mut self) -> u64 {
         let before = self.reserved;
         for piece in core::mem::take(&mut self.kept) {
-            self.give_back(&piece);
+            self.give_back_large(&piece);
         }
+        let mut unused = Vec::new();
         for (&slot_bytes, slabs) in &mut self.slabs {
-            slabs.retain(|slab| {
-                let unused = slab.is_unused();
-                if unused {
-                    self.reserved -= slab.bytes(slot_bytes);
-                    self.owned.retain(|buffer| *buffer != slab.buffer);
-                }
-                !unused
-            });
+            let gone = slabs.extract_if(.., |slab| slab.is_unused());
+            unused.extend(gone.map(|slab| (slab.bytes(slot_bytes), slab.buffer)));
         }
+        unused.iter().for_each(|(bytes, buffer)| self.give_back(buffer, *bytes));
         self.slabs.retain(|_, slabs| !slabs.is_empty());
         before - self.reserved
     }

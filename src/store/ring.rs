@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use crate::caps::{Backend, Caps};
 use crate::error::Result;
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Reservation};
 use crate::shared::lock;
 
 /// Bytes of a chunk of a crossing. Larger ones do not stay in the cache, smaller ones submit too
@@ -28,7 +28,8 @@ pub(crate) fn chunk_bytes(caps: &Caps) -> u64 {
     chunk.min(caps.limits.buffer_bytes_max.saturating_sub(SLACK) / SLACK * SLACK)
 }
 
-/// The host memory that an upload needs beyond the data, at most: the chunks in flight.
+/// The host memory that an upload needs beyond the data, at most: the chunks in flight. Nobody
+/// bounds these in a browser.
 pub(crate) fn staging_bytes_max(caps: &Caps, bytes: u64) -> u64 {
     let most = chunk_bytes(caps) * 10;
     most.min(bytes.min(most).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT))
@@ -37,25 +38,25 @@ pub(crate) fn staging_bytes_max(caps: &Caps, bytes: u64) -> u64 {
 /// Staging buffers that are kept for the next read.
 #[derive(Debug, Default)]
 pub(crate) struct Ring {
-    small: Mutex<Vec<wgpu::Buffer>>,
-    large: Mutex<Vec<wgpu::Buffer>>,
+    small: Mutex<Vec<Reservation>>,
+    large: Mutex<Vec<Reservation>>,
 }
 
 impl Ring {
-    fn shelf(&self, bytes: u64) -> &Mutex<Vec<wgpu::Buffer>> {
+    fn shelf(&self, bytes: u64) -> &Mutex<Vec<Reservation>> {
         if bytes <= SMALL_READ { &self.small } else { &self.large }
     }
 
     /// A buffer for this many bytes.
-    pub(crate) fn take(&self, gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer> {
+    pub(crate) fn take(&self, gpu: &Gpu, bytes: u64) -> Result<Reservation> {
         let kept = lock(self.shelf(bytes)).pop();
         let size = if bytes <= SMALL_READ { SMALL_READ } else { chunk_bytes(gpu.caps()) + SLACK };
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        kept.map_or_else(|| gpu.create_buffer("wharf.read.staging", size, usage), Ok)
+        kept.map_or_else(|| gpu.reserve("wharf.read.staging", size, usage), Ok)
     }
 
     /// Takes back a buffer that is not mapped.
-    pub(crate) fn put(&self, buffer: wgpu::Buffer) {
+    pub(crate) fn put(&self, buffer: Reservation) {
         let mut shelf = lock(self.shelf(buffer.size()));
         if shelf.len() < KEPT_MAX {
             shelf.push(buffer);

@@ -156,6 +156,7 @@ impl Tensor {
 
     fn lent(&self, value: &Value) -> Result<Lent> {
         let loan = value.lend()?;
+        self.device.engine.share(&loan);
         self.device.engine.hand_over()?;
         // What was submitted may have failed.
         value.check()?;
