@@ -2,8 +2,9 @@
 //!
 //! A command buffer of Metal's may fail - by a watchdog, for want of memory - and a device of
 //! DX12's may be removed, and wgpu takes both for done: whoever reads finds what lay there before.
-//! So every command buffer ends by adding one to a word on the device, and each read brings that
-//! word along. What wgpu stages by itself has no such end.
+//! A browser may be one over either, and tells of what it refuses in an event that may come after
+//! the bytes of a read. So every command buffer ends by adding one to a word on the device, and
+//! each read brings that word along. What wgpu stages by itself has no such end.
 
 use std::sync::Mutex;
 #[cfg(feature = "testing")]
@@ -14,8 +15,17 @@ use crate::wgsl::library::RAN;
 /// Bytes of the count.
 pub(crate) const COUNT_BYTES: u64 = 4;
 
-/// Where wgpu tells nobody that commands failed.
-const UNTOLD: [wgpu::Backend; 2] = [wgpu::Backend::Metal, wgpu::Backend::Dx12];
+/// Where nobody tells that commands failed, or not in time.
+const UNTOLD: [wgpu::Backend; 3] =
+    [wgpu::Backend::Metal, wgpu::Backend::Dx12, wgpu::Backend::BrowserWebGpu];
+
+/// What a device is one of. Some browsers have no word for that: they are not asked.
+fn backend(device: &wgpu::Device) -> wgpu::Backend {
+    match cfg!(target_family = "wasm") {
+        true => wgpu::Backend::BrowserWebGpu,
+        false => device.adapter_info().backend,
+    }
+}
 
 /// What was handed to the queue.
 #[derive(Clone, Debug)]
@@ -40,7 +50,7 @@ pub(super) struct Odometer {
 impl Odometer {
     /// Where it is needed.
     pub(super) fn of(device: &wgpu::Device, queue: &wgpu::Queue) -> Option<Self> {
-        UNTOLD.contains(&device.adapter_info().backend).then(|| Self::new(device, queue))
+        UNTOLD.contains(&backend(device)).then(|| Self::new(device, queue))
     }
 
     pub(super) fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
