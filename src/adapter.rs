@@ -13,11 +13,14 @@ use crate::plan::{Plan, Policy, negotiate};
 use crate::shared::is_switched_on;
 
 pub(crate) mod cause;
+mod opener;
 mod processor;
 mod translate;
 
 use cause::AdapterCause;
-pub(crate) use translate::{device_caps, features_to_request, limits_to_request};
+#[cfg(feature = "testing")]
+use opener::stand_in;
+use opener::{Opener, POWERS, instance, offered, on_paper};
 
 /// A GPU - or a program that acts as one - and what it can do. Opening it makes a
 /// [`Device`](crate::Device).
@@ -37,7 +40,7 @@ pub(crate) use translate::{device_caps, features_to_request, limits_to_request};
 #[derive(Clone)]
 pub struct Adapter {
     /// `None` of one on paper.
-    inner: Option<wgpu::Adapter>,
+    opener: Option<Opener>,
     caps: Caps,
     pub(crate) token: wgpu::ExperimentalFeatures,
     pub(crate) trusted: Option<TrustedModules>,
@@ -186,8 +189,8 @@ impl Adapter {
     /// but kernels.
     #[cfg(feature = "testing")]
     pub(crate) async fn noop(caps: Caps) -> Result<Self> {
-        let inner = Some(stand_in().await?);
-        Ok(Self { inner, caps, token: wgpu::ExperimentalFeatures::disabled(), trusted: None })
+        let opener = Some(stand_in().await?.into());
+        Ok(Self { opener, caps, token: wgpu::ExperimentalFeatures::disabled(), trusted: None })
     }
 
     /// An adapter that is not here, of which only the capabilities are: [opened](Self::open) it is
@@ -208,21 +211,21 @@ impl Adapter {
     #[must_use]
     pub const fn on_paper(caps: Caps) -> Self {
         let token = wgpu::ExperimentalFeatures::disabled();
-        Self { inner: None, caps, token, trusted: None }
+        Self { opener: None, caps, token, trusted: None }
     }
 
     /// Whether it is not here.
     pub(crate) const fn is_on_paper(&self) -> bool {
-        self.inner.is_none()
+        self.opener.is_none()
     }
 }
 
 /// An adapter that you found yourself: to [open](Adapter::open) a device from, or to
 /// [adopt](Adapter::adopt) yours.
 impl From<wgpu::Adapter> for Adapter {
-    fn from(inner: wgpu::Adapter) -> Self {
-        let (caps, token) = (translate::caps(&inner), wgpu::ExperimentalFeatures::disabled());
-        Self { inner: Some(inner), caps, token, trusted: None }
+    fn from(adapter: wgpu::Adapter) -> Self {
+        let (caps, token) = (translate::caps(&adapter), wgpu::ExperimentalFeatures::disabled());
+        Self { opener: Some(adapter.into()), caps, token, trusted: None }
     }
 }
 
@@ -255,48 +258,16 @@ enum Scope {
     UntilSettled,
 }
 
-/// The adapters of some backends, as far as `WGPU_BACKEND` and this build have them.
+/// The adapters of some backends.
 async fn found(backends: wgpu::Backends) -> Vec<Adapter> {
-    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    descriptor.flags = flags();
-    descriptor.backends &= backends & wgpu::Instance::enabled_backend_features();
-    if descriptor.backends.is_empty() {
-        return Vec::new();
-    }
-    // Near the end of the memory budget, creating a resource returns an error instead of losing the
-    // device later.
-    descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
-    let instance = wgpu::Instance::new(descriptor);
     let adapters = if cfg!(target_family = "wasm") {
-        // A browser shows one adapter only, and by itself often the one that saves power.
-        let options = wgpu::RequestAdapterOptions {
-            power_preference: wgpu::PowerPreference::HighPerformance,
-            ..wgpu::RequestAdapterOptions::default()
-        };
-        instance.request_adapter(&options).await.into_iter().collect()
+        offered(backends, POWERS[0]).await.into_iter().collect()
     } else {
+        let Some(instance) = instance(backends).await else { return Vec::new() };
         instance.enumerate_adapters(wgpu::Backends::all()).await
     };
     let adapters = adapters.into_iter().map(Adapter::from);
     adapters.filter(|adapter| adapter.caps.identity.backend != Backend::Noop).collect()
-}
-
-/// What wgpu does beside its work, in every build alike: only what somebody asks for
-/// (`WGPU_DEBUG=1`, `WGPU_VALIDATION=1`). In a debug build it would name every object through the
-/// Vulkan loader, which looks at all devices meanwhile, also at one that another thread is opening
-/// or has just dropped: there the process crashes (wgpu's issue 10234).
-fn flags() -> wgpu::InstanceFlags {
-    wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL.with_env()
-}
-
-/// wgpu's own adapter, which needs no driver: it stores, and computes nothing.
-async fn stand_in() -> Result<wgpu::Adapter> {
-    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-    descriptor.backends = wgpu::Backends::NOOP;
-    descriptor.backend_options.noop = wgpu::NoopBackendOptions::enabled();
-    let instance = wgpu::Instance::new(descriptor);
-    let found = instance.enumerate_adapters(wgpu::Backends::NOOP).await.into_iter().next();
-    found.ok_or_else(|| AdapterCause::None { findings: Vec::new() }.into())
 }
 
 async fn survey(wanted: Wanted, scope: Scope) -> Listing {
@@ -365,24 +336,22 @@ impl Listing {
 }
 
 impl Adapter {
-    /// The wgpu adapter that makes the next device. A browser's adapter makes only one, so the
-    /// browser is asked for another; for one on paper there is wgpu's own.
-    pub(crate) async fn unused(&self) -> Result<wgpu::Adapter> {
-        let Some(inner) = &self.inner else { return stand_in().await };
-        if inner.get_info().backend != wgpu::Backend::BrowserWebGpu {
-            return Ok(inner.clone());
+    /// A device with these capabilities. For one on paper it is wgpu's own.
+    pub(crate) async fn request(&self, caps: &Caps) -> Result<(wgpu::Device, wgpu::Queue)> {
+        match &self.opener {
+            Some(opener) => opener.open((&self.caps, caps), self.token).await,
+            None => on_paper().await,
         }
-        let again = found(wgpu::Backends::BROWSER_WEBGPU).await.into_iter();
-        again.filter_map(|adapter| adapter.inner).next().ok_or_else(|| {
-            let message = "the browser no longer offers it".into();
-            AdapterCause::Refused { adapter: self.describe(), message }.into()
-        })
+    }
+
+    /// What a device can do that somebody made of it; nothing on paper.
+    pub(crate) fn created(&self, device: &wgpu::Device) -> Option<Caps> {
+        self.opener.as_ref().map(|opener| opener.has_opened(device))
     }
 
     /// Name and backend, for lists in messages.
     pub(crate) fn describe(&self) -> String {
-        let id = &self.caps.identity;
-        format!("{} ({})", id.name, id.backend.name())
+        self.caps.identity.named()
     }
 }
 

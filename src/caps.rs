@@ -141,6 +141,11 @@ const VENDORS: [(u32, &str); 11] = [
 ];
 
 impl Identity {
+    /// Name and backend, for messages.
+    pub(crate) fn named(&self) -> String {
+        format!("{} ({})", self.name, self.backend.name())
+    }
+
     /// The vendor's name, where its id is a known one.
     #[must_use]
     pub fn vendor_name(&self) -> Option<&'static str> {

@@ -4,8 +4,8 @@ use core::fmt;
 use core::future::Future;
 use std::sync::Arc;
 
+use crate::adapter::Adapter;
 use crate::adapter::cause::AdapterCause;
-use crate::adapter::{Adapter, device_caps, features_to_request, limits_to_request};
 use crate::caps::{Caps, Feature};
 use crate::engine::notes::Watch;
 use crate::engine::{Engine, Site, site};
@@ -110,19 +110,7 @@ impl Adapter {
     /// ```
     pub async fn open(&self, plan: Plan) -> Result<Device> {
         self.accepts(&plan)?;
-        let (caps, adapter) = (plan.caps(), self.unused().await?);
-        let mut descriptor =
-            wgpu::DeviceDescriptor { label: Some("wharf"), ..wgpu::DeviceDescriptor::default() };
-        if !self.is_on_paper() {
-            descriptor.required_features = features_to_request(caps, adapter.features());
-            descriptor.required_limits = limits_to_request(caps, adapter.limits());
-            descriptor.experimental_features = self.token;
-        }
-        let opened = adapter.request_device(&descriptor).await;
-        let (device, queue) = opened.map_err(|error| {
-            let adapter = self.describe();
-            AdapterCause::Refused { adapter, message: error.to_string() }
-        })?;
+        let (device, queue) = self.request(plan.caps()).await?;
         Device::around(self.clone(), plan, device, queue)
     }
 
@@ -157,10 +145,9 @@ impl Adapter {
     /// whoever created such a device has given wgpu the promise of [`Adapter::experimental`].
     pub fn adopt(&self, plan: &Plan, device: wgpu::Device, queue: wgpu::Queue) -> Result<Device> {
         self.accepts(plan)?;
-        if self.is_on_paper() {
+        let Some(created) = self.created(&device) else {
             return Err(on_paper("adopting a device", &self.caps().identity));
-        }
-        let created = device_caps(&device);
+        };
         let mut caps = plan.caps().clone();
         for feature in plan.caps().features.iter().filter(|&f| !created.has(f)) {
             caps = caps.without(feature);

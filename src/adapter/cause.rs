@@ -35,6 +35,13 @@ causes! {
     Created { because: String }, Adapter:
         ("the device cannot run wharf: {because}")
         help ("create it with more: `required_limits: adapter.limits()`");
+    /// What a browser offers instead.
+    Gone { adapter: String, there: Vec<String> }, Adapter:
+        ("the browser no longer offers {adapter}; {}", match &there[..] {
+            [] => "there is none".into(),
+            there => format!("there is, able to do other things: {}", list(there)),
+        })
+        help ("negotiate with what it offers now, `Adapter::best()` or `Adapter::any()`");
     Refused { adapter: String, message: String }, Driver:
         ("{adapter} refused to open a device: {message}")
         help ("{ANOTHER}");

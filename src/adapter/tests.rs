@@ -1,8 +1,9 @@
 //! What a listing says that has nothing to choose.
 
+use super::opener::is_same;
 use super::*;
 use crate::caps::Limit;
-use crate::caps::fixtures::{lavapipe, navi21};
+use crate::caps::fixtures::{lavapipe, navi21, nvidia_vulkan};
 use crate::diagnosis::Obstacle;
 use crate::error::Error;
 
@@ -49,4 +50,28 @@ fn hardware_that_is_unfit_comes_before_software() {
     let software = told(&[unfit(lavapipe()), lavapipe()], best()).to_string();
     assert!(software.starts_with("only software adapters"), "{software}");
     assert_eq!(told(&[unfit(navi21())], named()).to_string(), hardware);
+}
+
+/// Browsers hide what they are called.
+#[test]
+fn an_adapter_is_known_by_what_it_can_do() {
+    let own = Caps::webgpu_baseline();
+    assert!(is_same(&own, &own.clone()), "it is itself");
+    assert!(!is_same(&own, &own.clone().with_limit(Limit::BufferBytes, 1 << 20)), "another");
+    assert!(!is_same(&own, &navi21()), "another of another name");
+    let [asked, unasked] = [true, false].map(|asked| nvidia_vulkan().with_experimental(asked));
+    assert!(is_same(&asked, &unasked), "what is experimental is asked for");
+}
+
+#[test]
+fn what_is_offered_instead_is_told() {
+    let gone = |there: &[&str]| {
+        let there = there.iter().map(|&name| name.to_owned()).collect();
+        Error::from(AdapterCause::Gone { adapter: "this".into(), there })
+    };
+    assert_eq!(gone(&[]).to_string(), "the browser no longer offers this; there is none");
+    let other = gone(&["that", "those"]);
+    let told = "the browser no longer offers this; there is, able to do other things: that; those";
+    assert_eq!(other.to_string(), told);
+    assert!(other.help().is_some_and(|help| help.contains("`Adapter::best()`")), "{other:?}");
 }

@@ -144,9 +144,10 @@ pub(crate) fn caps(adapter: &wgpu::Adapter) -> Caps {
     }
 }
 
-/// The capabilities of a device that somebody else made: no more than it was created with.
-pub(crate) fn device_caps(device: &wgpu::Device) -> Caps {
-    let info = device.adapter_info();
+/// The capabilities of a device that somebody else made of this adapter: no more than it was
+/// created with. Whose they are the adapter says: not every browser's device can.
+pub(super) fn device_caps(device: &wgpu::Device, adapter: &wgpu::Adapter) -> Caps {
+    let info = adapter.get_info();
     // A device without compute shaders cannot be told from here; its first pipeline would say so.
     let flags = wgpu::DownlevelFlags::COMPUTE_SHADERS;
     let (features, identity) = (features(device.features(), flags), identity(&info));

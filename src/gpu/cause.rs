@@ -121,21 +121,17 @@ causes! {
 
 /// The error of what an adapter on paper cannot do.
 pub(crate) fn on_paper(doing: &'static str, identity: &Identity) -> Error {
-    DeviceCause::OnPaper { doing, adapter: named(identity) }.into()
+    DeviceCause::OnPaper { doing, adapter: identity.named() }.into()
 }
 
 /// The error of what only an adapter on paper has.
 pub(crate) fn not_on_paper(identity: &Identity) -> Error {
-    DeviceCause::NotOnPaper { adapter: named(identity) }.into()
+    DeviceCause::NotOnPaper { adapter: identity.named() }.into()
 }
 
 /// The error of a driver that has no memory for something of wharf's own.
 pub(crate) fn no_memory(what: &str, size: Option<u64>) -> Error {
     DeviceCause::NoMemory { what: what.into(), size }.into()
-}
-
-fn named(identity: &Identity) -> String {
-    format!("{} ({})", identity.name, identity.backend.name())
 }
 
 const LATE: &str = "what this device computed meanwhile is not to be trusted, and it answers \
