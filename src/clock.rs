@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Whether there is one here.
+pub(crate) const RUNS: bool = cfg!(not(target_arch = "wasm32"));
+
 /// Started when it is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch {

@@ -14,7 +14,7 @@ use core::fmt;
 use core::future::Future;
 use std::sync::Arc;
 
-use crate::clock::Stopwatch;
+use crate::clock::{self, Stopwatch};
 use crate::device::Device;
 pub use crate::device::Problems;
 use crate::error::Result;
@@ -120,6 +120,9 @@ impl Device {
     /// was not tuned as well. As where another kernel wins, sums may be parted otherwise by then,
     /// and so rounded otherwise, than where only the kind of chip is known.
     ///
+    /// In a browser wharf has no clock, and this is an error: what was tuned elsewhere on the same
+    /// adapter is not used there either, because a browser calls it otherwise.
+    ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// use wharf::DType;
@@ -151,6 +154,7 @@ impl Device {
         mut on: impl FnMut(&Trial),
     ) -> Result<Tuned> {
         self.engine.gpu.present("tuning")?;
+        manner.check(clock::RUNS, || self.adapter().describe())?;
         let breadth = breadth::timed_on(self, site, manner.seconds).await?;
         let (target, mut entries) = (self.target(), Vec::new());
         let table = Arc::new(Table { target, breadth, entries: Vec::new() });
@@ -196,6 +200,14 @@ pub(crate) struct Manner<'a> {
 
 impl Manner<'_> {
     const PATIENT: Self = Self { seconds: 2e-2, spoil: &|_| false };
+
+    /// Checks that there is a clock where something is to take a while.
+    fn check(&self, has_clock: bool, adapter: impl Fn() -> String) -> Result<()> {
+        match self.seconds > 0.0 && !has_clock {
+            true => Err(TuneCause::NoClock { adapter: adapter() }.into()),
+            false => Ok(()),
+        }
+    }
 }
 
 /// A candidate: a choice, or the built-in one.
@@ -339,4 +351,26 @@ fn handle(device: &Device, problem: &Problem, choice: Candidate) -> Device {
     let entries = vec![Measured { problem: *problem, choice, rate: 0.0 }];
     let (target, breadth) = (device.target(), Some(device.breadth()));
     device.with_choices(Arc::new(Table { target, breadth, entries }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_to_take_a_while_is_refused_where_nobody_can_tell_how_long_it_took() {
+        let at_once = Manner { seconds: 0.0, ..Manner::PATIENT };
+        let refused =
+            |manner: &Manner<'_>, has_clock| manner.check(has_clock, || "one".into()).err();
+        assert!(refused(&at_once, false).is_none() && refused(&Manner::PATIENT, true).is_none());
+        let error = refused(&Manner::PATIENT, false).expect("there is no clock");
+        assert_eq!(
+            error.to_string(),
+            "tuning on one takes a clock, and wharf has none in a browser"
+        );
+        assert!(
+            error.help().is_some_and(|help| help.contains("the built-in choices")),
+            "{error:?}"
+        );
+    }
 }

@@ -33,9 +33,13 @@ async fn spoiled(ctx: &Ctx) -> Outcome {
     ] {
         let problem: [Problem; 1] = [problem];
         let mut kernels = Vec::new();
-        let honest = device.tune(&problem, |trial| {
-            kernels.push((trial.kernel.clone(), trial.outcome.clone()));
-        });
+        let honest = device.tune_spoiled(
+            &problem,
+            |_| false,
+            |trial| {
+                kernels.push((trial.kernel.clone(), trial.outcome.clone()));
+            },
+        );
         let honest = honest.await.map_err(show)?;
         let Some((_, Found::Won(_))) = kernels.pop() else { return Err("nobody won".into()) };
         ensure!(kernels.len() > 2, "{} candidates", kernels.len());
@@ -189,14 +193,20 @@ async fn every(ctx: &Ctx, problems: Vec<Problem>) -> Outcome {
     Ok(())
 }
 
-/// Of a GPU there are some; a browser has no clock.
+/// Of a GPU there are some; a browser has no clock, and nothing is timed there.
 async fn timed(ctx: &Ctx) -> Outcome {
     let native = ctx.native().await?;
+    let problem: [Problem; 1] = [SumSize::rows(3, 5000).into()];
     for target in [native.target(), Target::Gpu] {
         let device = native.with_target(target);
-        let tuned = device.tune(&[], |_| ()).await.map_err(show)?;
-        let has = target == Target::Gpu && !cfg!(target_family = "wasm");
-        ensure_eq!(tuned.cores().is_some(), has, "{tuned}");
+        let tuned = device.tune(&problem, |_| ()).await;
+        if cfg!(target_family = "wasm") {
+            let error = tuned.err().ok_or("it was timed without a clock")?;
+            ensure!(error.to_string().contains("takes a clock"), "{error}");
+            continue;
+        }
+        let tuned = tuned.map_err(show)?;
+        ensure_eq!(tuned.cores().is_some(), target == Target::Gpu, "{tuned}");
         let again = Tuned::parse(&tuned.to_string(), &device);
         ensure_eq!((again.ignored(), again.cores()), (None, tuned.cores()), "{tuned}");
     }
