@@ -58,9 +58,18 @@ impl MapRequest {
         gpu.injected_failure(super::Call::Mapping, "mapping", None)?;
         let signal = Arc::new(Mutex::new(Signal::default()));
         let answer = Arc::clone(&signal);
+        #[cfg(target_family = "wasm")]
+        let queue = gpu.queue.clone();
         gpu.checked("mapping", || {
             buffer.slice(..size).map_async(wgpu::MapMode::Read, move |outcome| {
-                end(&answer, outcome.map_err(Failure::Mapping));
+                let outcome = outcome.map_err(Failure::Mapping);
+                // A browser refuses it before it tells of the loss that may be why, but answers
+                // for the queue afterwards, lost or not.
+                #[cfg(target_family = "wasm")]
+                if outcome.is_err() {
+                    return queue.on_submitted_work_done(move || end(&answer, outcome));
+                }
+                end(&answer, outcome);
             });
         })?;
         Ok(Self(signal))
