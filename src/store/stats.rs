@@ -94,7 +94,8 @@ pub struct Fit {
     pub bytes_reserve: u64,
     /// Bytes that the pool would have to give back to stay under the cap.
     pub bytes_give_back: u64,
-    /// Host memory that an upload needs beyond the data itself, at most.
+    /// Host memory that an upload needs beyond the data itself, at most. In a browser it may be as
+    /// much as the data: nothing waits there until what is on its way has arrived.
     pub bytes_staging: u64,
     /// Whether it fits under the cap. Whether the driver agrees is known only by trying.
     pub fits: bool,
