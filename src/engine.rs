@@ -431,16 +431,18 @@ impl Engine {
     pub(crate) fn record(&self, all: impl IntoIterator<Item = Ready>) -> Result<()> {
         let state = &mut lock(&self.state);
         for ready in all {
+            self.submit_full(state, Some(&ready))?;
             state.recording.push(ready)?;
-            if state.recording.is_full() {
-                match self.submit(state) {
-                    // The batch stays recorded, and the next submission tells whoever needs it.
-                    Err(error) if error.is_out_of_memory() => {}
-                    done => done?,
-                }
-            }
+            self.submit_full(state, None)?;
         }
         Ok(())
+    }
+
+    /// Submits what is full, or would be with the next; without memory a later submission tells.
+    fn submit_full(&self, state: &mut State, next: Option<&Ready>) -> Result<()> {
+        let full = state.recording.is_full(next);
+        let submitted = if full { self.submit(state) } else { Ok(()) };
+        submitted.or_else(|error| error.is_out_of_memory().then_some(()).ok_or(error))
     }
 
     /// A slot that a kernel may hit; `explain` says what a hit means.

@@ -49,13 +49,35 @@ pub(crate) struct Job<'a> {
     pub(crate) outputs: Vec<Weak<Value>>,
 }
 
+/// What is known of a dispatch's work.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Labour {
+    /// Multiplications and additions; 0 where they are not known.
+    pub(crate) flops: u64,
+    /// As many as take so long at most, where that is more: an estimate of how long it runs.
+    pub(crate) effort: u64,
+}
+
+impl Labour {
+    pub(crate) fn of(flops: u64) -> Self {
+        Self { flops, effort: 0 }
+    }
+
+    /// So many elements found in any views and loaded, whatever becomes of them.
+    pub(crate) fn reading(elements: u64) -> Self {
+        Self { flops: 0, effort: elements.saturating_mul(READ_EFFORT) }
+    }
+}
+
+/// Additions that take as long as finding an element by its indices and loading it.
+const READ_EFFORT: u64 = 16;
+
 /// Who asks for a dispatch, and what is known of the work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     /// The line of the caller's.
     pub(crate) line: &'static Location<'static>,
-    /// Multiplications and additions; 0 where they are not known.
-    pub(crate) flops: u64,
+    pub(crate) work: Labour,
 }
 
 /// A dispatch that only has to be recorded.
@@ -67,7 +89,7 @@ pub(crate) struct Ready {
     groups: [u32; 3],
     outputs: Vec<Weak<Value>>,
     ticket: Ticket,
-    /// Its multiplications and additions, as many as a GPU would do of 32 bits meanwhile.
+    /// How long it runs: as many multiplications and additions as a GPU does of 32 bits meanwhile.
     effort: u64,
     whose: Whose,
 }
@@ -88,10 +110,10 @@ impl Ready {
         }
         pipeline.check_aliasing(kernel.name, &bindings)?;
         let bytes = bindings.iter().map(|bound| bound.bytes).sum();
-        let Asked { line, flops } = asked;
+        let Asked { line, work: Labour { flops, effort } } = asked;
         let ticket = Ticket { count: 1, kernel: kernel.name, line, bytes, flops };
         let slower = if kernel.needs.contains(Needs::F64) { SLOWER } else { 1 };
-        let effort = flops.saturating_mul(slower);
+        let effort = flops.max(effort).saturating_mul(slower);
         let whose = Bound::whose(&bindings);
         let bindings = pipeline.bind(gpu, kernel.name, &bindings)?;
         Ok(Self { pipeline, bindings, params, groups, outputs, ticket, effort, whose })
@@ -109,8 +131,10 @@ pub(crate) struct Recording {
     spare: Arc<Spare>,
     /// Bytes that the batch touches: an estimate of how long it runs.
     bytes: u64,
-    /// And what it adds and multiplies.
+    /// And how much it computes, as an estimate of the same.
     effort: u64,
+    /// The most of that which comes together.
+    effort_max: u64,
     /// `Theirs` if a command binds a buffer of the caller's.
     whose: Whose,
 }
@@ -120,20 +144,23 @@ const COMMANDS_MAX: usize = 256;
 /// ... or touches this much memory: less than half a second on the slowest adapters. A watchdog
 /// ends what runs for two.
 const BATCH_BYTES_MAX: u64 = 1 << 30;
-/// ... or computes this much in products, for the same reason.
+/// ... or computes this much, for the same reason; on a small GPU what one dispatch may compute.
 const BATCH_EFFORT_MAX: u64 = 200_000_000_000;
 
 impl Recording {
     pub(crate) fn new(gpu: &Gpu) -> Self {
         let (commands, fates) = (Vec::new(), Vec::new());
-        let (params, spare) = (Params::new(gpu), Arc::default());
-        Self { commands, fates, params, spare, bytes: 0, effort: 0, whose: Whose::Ours }
+        let (params, spare, whose) = (Params::new(gpu), Arc::default(), Whose::Ours);
+        let effort_max = BATCH_EFFORT_MAX.min(gpu.breadth.dispatch_work());
+        Self { commands, fates, params, spare, bytes: 0, effort: 0, effort_max, whose }
     }
 
-    pub(crate) fn is_full(&self) -> bool {
+    /// Whether it has to go, or would run too long with the next dispatch behind it.
+    pub(crate) fn is_full(&self, next: Option<&Ready>) -> bool {
+        let effort = self.effort.saturating_add(next.map_or(1, |ready| ready.effort));
         self.commands.len() >= COMMANDS_MAX
             || self.bytes >= BATCH_BYTES_MAX
-            || self.effort >= BATCH_EFFORT_MAX
+            || effort > self.effort_max
             || self.params.is_full()
     }
 

@@ -12,8 +12,8 @@ use crate::dtype::DType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Breadth {
     cores: u32,
-    /// What a core computes in one dispatch at most, in additions and multiplications.
-    core_work: u64,
+    /// What one dispatch computes at most, in additions and multiplications.
+    dispatch_work: u64,
 }
 
 /// Cores that wishes were measured for, in round numbers.
@@ -29,40 +29,44 @@ const BOUNDS: [u32; 2] = [4, 1024];
 
 /// Kinds of integrated GPUs, by words that the vendor's name and the chip's have; the first that
 /// has all of them counts. As many cores as larger ones of a kind have: an idle core costs more
-/// than a few workgroups too many.
-const KINDS: [(&[&str], u32); 12] = [
-    // Two of the next: 48 to 80 cores.
-    (&["Apple", "Ultra"], 64),
+/// than a few workgroups too many. And as many of the slowest cores as the smallest of a kind is as
+/// fast as: it takes a quarter of a second for a dispatch as well.
+const KINDS: [(&[&str], u32, u32); 12] = [
+    // Two of the next: 48 to 80 cores, each as fast as five of the slowest or more.
+    (&["Apple", "Ultra"], 64, 64),
     // 24 to 40.
-    (&["Apple", "Max"], 32),
-    // 7 to 10, and 14 to 20 of a Pro.
-    (&["Apple"], 16),
+    (&["Apple", "Max"], 32, 32),
+    // 7 to 10, and 14 to 20 of a Pro; 4 of a phone.
+    (&["Apple"], 16, 16),
     // 40 compute units, where no other has half as many.
-    (&["AMD", "8060S"], 40),
-    // Up to 8 compute units in Vega's time, up to 12 in RDNA 2's and 3's, 16 in RDNA 3.5's.
-    (&["AMD"], 16),
-    // 3 subslices in Gen 9, 6 in Tiger Lake, up to 8 Xe cores, 12 in Panther Lake.
-    (&["Intel"], 12),
-    // 48 multiprocessors, where boards of the Tegra kind have 2 to 20.
-    (&["NVIDIA", "GB10"], 48),
-    (&["NVIDIA"], 20),
+    (&["AMD", "8060S"], 40, 40),
+    // Up to 8 compute units in Vega's time, up to 12 in RDNA 2's and 3's, 16 in RDNA 3.5's. Two,
+    // where a display is all they are for, each as fast as three of the slowest.
+    (&["AMD"], 16, 6),
+    // 3 subslices in Gen 9, 6 in Tiger Lake, up to 8 Xe cores, 12 in Panther Lake. One and a half
+    // in a UHD 600.
+    (&["Intel"], 12, 2),
+    // 48 multiprocessors, where boards of the Tegra kind have 2 to 20, and one had 1.
+    (&["NVIDIA", "GB10"], 48, 48),
+    (&["NVIDIA"], 20, 4),
     // 1 to 6 shader processors.
-    (&["Qualcomm"], 6),
+    (&["Qualcomm"], 6, 1),
     // 1 to 14 shader cores, most of them 4 to 10.
-    (&["ARM"], 8),
+    (&["ARM"], 8, 1),
     // 1 to 4 clusters or cores.
-    (&["Imagination"], 4),
+    (&["Imagination"], 4, 1),
     // 2 or 3 slices of small processors.
-    (&["Broadcom"], 4),
+    (&["Broadcom"], 4, 1),
 ];
 
 impl Breadth {
     /// That of what was measured, and of whoever nobody knows. Small cards have three cores, and
     /// one dispatch is to take no more than a second there.
-    pub(crate) const USUAL: Self = Self { cores: MEASURED, core_work: CORE_WORK_MAX / 4 };
+    pub(crate) const USUAL: Self = Self::by(MEASURED, MEASURED / 4);
 
-    const fn by(cores: u32) -> Self {
-        Self { cores, core_work: CORE_WORK_MAX }
+    /// So many cores, as fast as so many of the slowest.
+    const fn by(cores: u32, slowest: u32) -> Self {
+        Self { cores, dispatch_work: slowest as u64 * CORE_WORK_MAX }
     }
 
     /// As chips of this kind are.
@@ -73,8 +77,8 @@ impl Breadth {
         }
         let vendor = identity.vendor_name().unwrap_or("");
         let has = |word: &&str| vendor == *word || identity.name.contains(word);
-        let kind = KINDS.iter().find(|(words, _)| words.iter().all(has));
-        kind.map_or(Self::USUAL, |(_, cores)| Self::by(*cores))
+        let kind = KINDS.iter().find(|(words, ..)| words.iter().all(has));
+        kind.map_or(Self::USUAL, |(_, cores, slowest)| Self::by(*cores, *slowest))
     }
 
     /// As it was timed: how long a workgroup took alone, and so many at once.
@@ -82,13 +86,15 @@ impl Breadth {
         let cores = f64::from(groups) * alone / all;
         // Nothing is as fast as many where a clock saw nothing.
         let [least, most] = BOUNDS;
-        (alone > 0.0 && all > 0.0).then(|| Self::by((cores.round() as u32).clamp(least, most)))
+        let cores = (cores.round() as u32).clamp(least, most);
+        (alone > 0.0 && all > 0.0).then_some(Self::by(cores, cores))
     }
 
     /// As it stands in a file.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let [least, most] = BOUNDS;
-        text.parse().ok().filter(|cores| (least..=most).contains(cores)).map(Self::by)
+        let cores = text.parse().ok().filter(|cores| (least..=most).contains(cores));
+        cores.map(|cores| Self::by(cores, cores))
     }
 
     pub(crate) const fn cores(self) -> u32 {
@@ -97,12 +103,13 @@ impl Breadth {
 
     /// What one dispatch computes at most, in additions and multiplications.
     pub(crate) const fn dispatch_work(self) -> u64 {
-        self.cores as u64 * self.core_work
+        self.dispatch_work
     }
 
     /// As broad, for what is computed in this dtype.
     pub(crate) const fn computing(self, dtype: DType) -> Self {
-        if dtype.width() < 8 { self } else { Self { core_work: self.core_work / SLOWER, ..self } }
+        let slower = if dtype.width() < 8 { 1 } else { SLOWER };
+        Self { dispatch_work: self.dispatch_work / slower, ..self }
     }
 
     /// How many rows of a product, of so many columns and terms each, one dispatch computes at
@@ -115,7 +122,7 @@ impl Breadth {
     /// As broad, if a dispatch computed no more than this.
     #[cfg(feature = "testing")]
     pub(crate) const fn in_dispatches_of(self, work: u64) -> Self {
-        Self { core_work: work / self.cores as u64, ..self }
+        Self { dispatch_work: work, ..self }
     }
 
     /// Its part of what was measured to be enough for a GPU of the usual breadth; never nothing.
@@ -163,13 +170,32 @@ mod tests {
         assert_eq!(integrated(0x1af4, "virtio"), 128, "of no kind");
     }
 
+    /// By what the smallest chip of each kind was seen to reach, or by half of what it could.
+    #[test]
+    fn no_chip_of_a_kind_is_busy_with_one_dispatch_for_long() {
+        let smallest: [(&str, u64); 5] = [
+            ("Apple A12", 250),
+            ("AMD Raphael, 2 compute units", 197),
+            ("Intel UHD 600", 48),
+            ("NVIDIA Tegra X1", 200),
+            ("Qualcomm Adreno 505", 25),
+        ];
+        for (name, giga) in smallest {
+            let (mut caps, device_type) = (Caps::webgpu_baseline(), DeviceType::Integrated);
+            caps.identity = Identity { name: name.into(), device_type, ..caps.identity };
+            let work = Breadth::of(&caps).dispatch_work();
+            let tenths = work / (giga * 100_000_000);
+            assert!(tenths <= 5, "{name} would take {tenths} tenths of a second");
+        }
+    }
+
     #[test]
     fn wishes_are_as_measured_where_nobody_knows_better_and_never_nothing() {
         let usual = Breadth::USUAL;
         assert_eq!([1 << 16, 512, 64, 1].map(|n| usual.share(n)), [1 << 16, 512, 64, 1]);
-        assert_eq!([1 << 16, 512, 64, 1].map(|n| Breadth::by(6).share(n)), [3072, 24, 3, 1]);
-        assert_eq!(Breadth::by(1024).share(1 << 16), 1 << 19);
-        assert_eq!(Breadth::by(1024).share(usize::MAX), u64::MAX.div_ceil(128) as usize);
+        assert_eq!([1 << 16, 512, 64, 1].map(|n| Breadth::by(6, 1).share(n)), [3072, 24, 3, 1]);
+        assert_eq!(Breadth::by(1024, 1024).share(1 << 16), 1 << 19);
+        assert_eq!(Breadth::by(1024, 1024).share(usize::MAX), u64::MAX.div_ceil(128) as usize);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::Engine;
 use crate::caps::breadth::Breadth;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::exec::{Asked, Job, Ready};
+use crate::exec::{Asked, Job, Labour, Ready};
 use crate::news::{Level, Topic};
 use crate::wgsl::Target;
 use crate::wgsl::rig::Rig;
@@ -103,7 +103,7 @@ impl<'a> Site<'a> {
 
     /// [`Engine::prepare`], for the line that asks.
     pub(crate) fn prepare(&self, job: Job<'_>) -> Result<Option<Ready>> {
-        self.engine.prepare(job, Asked { line: self.line, flops: 0 })
+        self.engine.prepare(job, Asked { line: self.line, work: Labour::default() })
     }
 
     /// Says what happens to what is recorded. A sketch says nothing: nothing happens.
@@ -118,8 +118,8 @@ impl<'a> Site<'a> {
         self.engine.record(self.prepare(job)?)
     }
 
-    /// Records one dispatch of so many multiplications and additions.
-    pub(crate) fn dispatch_of(&self, flops: u64, job: Job<'_>) -> Result<()> {
-        self.engine.record(self.engine.prepare(job, Asked { line: self.line, flops })?)
+    /// Records one dispatch of so much work.
+    pub(crate) fn dispatch_of(&self, work: Labour, job: Job<'_>) -> Result<()> {
+        self.engine.record(self.engine.prepare(job, Asked { line: self.line, work })?)
     }
 }

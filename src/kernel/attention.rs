@@ -8,7 +8,7 @@ use super::{Operand, moves};
 use crate::count::{word, words, wrapped};
 use crate::engine::Site;
 use crate::error::Result;
-use crate::exec::Value;
+use crate::exec::{Labour, Value};
 use crate::layout::Layout;
 use crate::proof::Oracle;
 use crate::reference::Sight;
@@ -82,7 +82,7 @@ impl AttentionCore {
         let groups = fold(word(crew.groups)?);
         Ok(Launch {
             workgroup: Some(crew.workgroup),
-            flops: self.flops(views),
+            work: self.counted(views, self.work(views)),
             ..Launch::of(&text::ATTENTION, tile, job.words(), groups)
         })
     }
@@ -93,9 +93,10 @@ impl AttentionCore {
         !self.sight.hides(rows(0), rows(1))
     }
 
-    /// Multiplications and additions of the two products; 0 where some of them are left out.
-    fn flops(&self, views: &[Layout]) -> u64 {
-        if self.sees_all(views) { self.work(views) } else { 0 }
+    /// So many multiplications and additions of the two products: where some of them are left out
+    /// nobody counts the others.
+    fn counted(&self, views: &[Layout], work: u64) -> Labour {
+        Labour { flops: if self.sees_all(views) { work } else { 0 }, effort: work }
     }
 
     /// Those of all queries and keys, whichever are left out.

@@ -22,7 +22,7 @@ use super::cores::{Core, Head, Landing, Launch, Stint, Tail, in_pieces, reachabl
 use crate::count::wrapped;
 use crate::engine::Site;
 use crate::error::Result;
-use crate::exec::Value;
+use crate::exec::{Labour, Value};
 use crate::kernel::plan::taps::{Taps, flops, terms};
 use crate::op::Kind;
 use crate::proof::Oracle;
@@ -90,7 +90,7 @@ fn by_stints(
     for Stint { first, groups, work } in stints {
         let job = ConvJob { first_group: first, ..job };
         let launch = Launch::of(entry, wording, job.words(), groups);
-        landing.launch(Launch { flops: work, ..launch })?;
+        landing.launch(Launch { work: Labour::of(work), ..launch })?;
     }
     landing.finish()
 }

@@ -23,7 +23,7 @@ use crate::count::{word, words, wrapped};
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
-use crate::exec::{Bound, Value};
+use crate::exec::{Bound, Labour, Value};
 use crate::host::blocks::{BLOCK, Blocks};
 use crate::kernel::plan::in_tiles;
 use crate::layout::Layout;
@@ -205,7 +205,7 @@ impl Blockwise<'_> {
             workgroup: self.plan.text.tile.workgroup(),
             job: job.words(),
             groups: words(self.plan.groups(rows, columns))?,
-            flops: [rows, columns, self.k].iter().fold(2, |n, &d| n * d as u64),
+            work: Labour::of([rows, columns, self.k].iter().fold(2, |n, &d| n * d as u64)),
         };
         let bound = Bound::from(&output.pieces[part.index]);
         let first = -begin.cast_signed() as i64;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
 use crate::engine::Site;
 use crate::error::Result;
-use crate::exec::Value;
+use crate::exec::{Labour, Value};
 use crate::kernel::plan::taps::{Taps, flops, terms};
 use crate::op::Reduction;
 use crate::proof::Oracle;
@@ -62,8 +62,13 @@ impl Core for WindowsCore {
         let first = quads.map_or_else(|| head.raw(true), |quads| Ok(Some(quads)));
         let reached = [first].into_iter().chain(beside.iter().map(|head| head.raw(true)));
         let landing = Landing::whole(self.name, site, reached, tail, !text.whole)?;
-        let flops = weight.map_or(0, |weight| flops(&tail.shape, terms(weight.shape())));
+        let taps =
+            self.windows.size.iter().fold(tail.shape.elements() as u64, |n, &d| n * d as u64);
+        let work = match weight {
+            Some(weight) => Labour::of(flops(&tail.shape, terms(weight.shape()))),
+            None => Labour::reading(taps),
+        };
         let groups = groups_for(lanes, site.target);
-        landing.by(Launch { flops, ..Launch::of(&WINDOWS, &text, job.words(), groups) })
+        landing.by(Launch { work, ..Launch::of(&WINDOWS, &text, job.words(), groups) })
     }
 }

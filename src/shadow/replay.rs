@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::engine::Engine;
 use crate::engine::docket::Excerpt;
 use crate::error::{Error, Result};
-use crate::exec::{Asked, Bound, Job, Value};
+use crate::exec::{Asked, Bound, Job, Labour, Value};
 use crate::gpu::Drive;
 use crate::ledger::{CallSite, Direction};
 use crate::proof::{Judgement, judge};
@@ -124,7 +124,8 @@ pub(crate) async fn replay(engine: &Engine, capsule: &Capsule, site: CallSite) -
         let (params, groups) = (act.params.clone(), act.groups);
         let outputs = memory.iter().map(Arc::downgrade).collect();
         let job = Job { kernel: &kernel, bindings, params, groups, outputs };
-        engine.record(engine.prepare(job, Asked { line: site.location, flops: 0 })?)?;
+        let asked = Asked { line: site.location, work: Labour::default() };
+        engine.record(engine.prepare(job, asked)?)?;
     }
     let entry = engine.books.open(Direction::Down, DType::U8, site);
     let copied = Excerpt::of(engine, &memory).map_err(|why| lacks(engine, why.into()))?;

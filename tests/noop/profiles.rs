@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use wharf::caps::{Caps, Feature};
+use wharf::caps::{Caps, DeviceType, Feature, Identity};
 use wharf::custom::{Formula, Kernel};
 use wharf::op::Op;
 use wharf::tensor::{Attention, Conv, Key, Order, Pad, Pooling, Quantised};
@@ -102,6 +102,50 @@ fn what_is_done_before_and_after_is_not_noted() {
     assert!(first.dispatches >= 2 && first.pipelines.count == 0, "nothing new to compile: {first}");
     drop(profile);
     work(&device).expect("it runs without");
+}
+
+/// How many submissions some work takes that nobody reads in between.
+fn submissions(device: &Device, work: impl FnOnce(&Device) -> Result<()>) -> u64 {
+    let profile = device.profile();
+    work(device).and_then(|()| device.flush()).expect("it is recorded");
+    profile.report().expect("a report").submissions.count
+}
+
+/// A watchdog ends what runs for two seconds.
+#[test]
+fn no_submission_runs_for_long_whatever_is_not_counted() {
+    let device = device(timeless);
+    let ones = |shape: &[usize]| device.ones(shape, DType::F32);
+    let hiding = submissions(&device, |_| {
+        let x = ones(&[1, 1, 1 << 15, 64])?;
+        (0..3).try_for_each(|_| x.attention(&x, &x, &Attention::new().causal())?.compute())
+    });
+    assert!(hiding >= 4, "attention that hides keys: {hiding}");
+    let overlapping = submissions(&device, |_| {
+        let x = ones(&[1, 1, 1024, 1024])?;
+        (0..20).try_for_each(|_| x.avg_pool(&Pooling::of([31, 31]).stride([1, 1]))?.compute())
+    });
+    assert!(overlapping >= 2, "sums of views that overlap: {overlapping}");
+}
+
+#[test]
+fn a_submission_is_as_long_as_the_gpu_is_fast() {
+    let named = |name: &str, device_type| {
+        device(|caps| {
+            let identity = Identity { name: name.into(), device_type, ..caps.identity.clone() };
+            timeless(Caps { identity, ..caps })
+        })
+    };
+    let large = named("NVIDIA GeForce RTX 4090", DeviceType::Discrete);
+    let small = named("Intel(R) UHD Graphics 600", DeviceType::Integrated);
+    let [large, small] = [large, small].map(|device| {
+        submissions(&device, |device| {
+            let x = device.ones([2048, 2048], DType::F32)?;
+            (0..4).try_for_each(|_| x.matmul(&x)?.compute())
+        })
+    });
+    assert_eq!(large, 1);
+    assert!((4..=10).contains(&small), "{small}");
 }
 
 type Make<'a> = Box<dyn Fn() -> Result<Tensor> + 'a>;

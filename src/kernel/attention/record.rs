@@ -83,11 +83,10 @@ impl AttentionCore {
             query, key, value, mask, scale, splits, chunk,
             first_group: 0,
         };
-        let counts = self.sees_all(views);
         let launch = |Stint { first, groups, work }| {
             let job = StagedJob { first_group: first, ..job };
             let launch = Launch::of(&STAGED, tile, job.words(), groups);
-            Launch { flops: if counts { work } else { 0 }, ..launch }
+            Launch { work: self.counted(views, work), ..launch }
         };
         let stints = Stint::all(word(groups)?, self.work(views), site.watched(DType::F32));
         Ok(stints.map(launch).collect())

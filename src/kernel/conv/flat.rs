@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::engine::Site;
 use crate::error::Result;
-use crate::exec::Value;
+use crate::exec::{Labour, Value};
 use crate::kernel::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
 use crate::kernel::moves::strips;
 use crate::kernel::plan::taps::{flops, terms};
@@ -61,7 +61,7 @@ impl Core for FlatCore {
         let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;
         landing.by(Launch {
             workgroup: Some(LANES_EACH as u32),
-            flops: flops(&tail.shape, w.dims()[1..].iter().product()),
+            work: Labour::of(flops(&tail.shape, w.dims()[1..].iter().product())),
             ..Launch::of(&FLAT, &tile, job.words(), fold(groups))
         })
     }

@@ -7,7 +7,7 @@ use crate::caps::Feature;
 use crate::count::word;
 use crate::engine::Site;
 use crate::error::{Result, mistake};
-use crate::exec::{Bound, Job, Value};
+use crate::exec::{Bound, Job, Labour, Value};
 use crate::wgsl::params::Operands;
 use crate::wgsl::{Edge, Entry, Frame, Wording};
 
@@ -22,8 +22,7 @@ pub(crate) struct Launch<'a> {
     /// The kernel's own parameters, in whole fours.
     pub(crate) job: Vec<u32>,
     pub(crate) groups: [u32; 3],
-    /// Multiplications and additions; 0 where they are not known.
-    pub(crate) flops: u64,
+    pub(crate) work: Labour,
 }
 
 /// Where results go.
@@ -47,7 +46,7 @@ impl<'a> Launch<'a> {
         job: Vec<u32>,
         groups: [u32; 3],
     ) -> Self {
-        Self { entry, wording, workgroup: None, job, groups, flops: 0 }
+        Self { entry, wording, workgroup: None, job, groups, work: Labour::default() }
     }
 
     pub(crate) fn record(
@@ -94,6 +93,6 @@ impl<'a> Launch<'a> {
         let bindings = all().flat_map(|r| r.bindings.iter().cloned());
         let bindings = bindings.chain([sink.bound.clone()]).collect();
         let (groups, outputs) = (self.groups, vec![sink.written.clone()]);
-        site.dispatch_of(self.flops, Job { kernel: &kernel, bindings, params, groups, outputs })
+        site.dispatch_of(self.work, Job { kernel: &kernel, bindings, params, groups, outputs })
     }
 }

@@ -15,7 +15,7 @@ use crate::count::product;
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
-use crate::exec::{Bound, Value};
+use crate::exec::{Bound, Labour, Value};
 use crate::kernel::cores::sums::Sums;
 use crate::kernel::cores::{ELEMENTS_MAX, Head, Launch, Reach, Sink, Tail};
 use crate::kernel::moves::strips;
@@ -157,7 +157,7 @@ impl Recorder<'_> {
             workgroup: planned.written.workgroup,
             job: planned.job.words(),
             groups: planned.groups,
-            flops: planned.flops,
+            work: Labour::of(planned.flops),
         };
         launch.record(self.site, &[&reach(0)?, &reach(1)?], tail, to)
     }

@@ -12,6 +12,7 @@ use crate::caps::Feature;
 use crate::count::word;
 use crate::engine::Site;
 use crate::error::{Error, Result, mistake};
+use crate::exec::Labour;
 use crate::kernel::cores::{Berth, Launch, Reach, Sink};
 use crate::shape::Shape;
 use crate::wgsl::grid::fold;
@@ -114,6 +115,8 @@ impl Passes<'_> {
         // Others may lie further along than a kernel counts.
         let place = if self.how.index { index } else { 0 };
         let launch = Launch::of(plan.kernel, wording, plan.job(place, first)?, groups);
+        let elements = [extent.outer, extent.length, extent.inner].map(|n| n as u64);
+        let launch = Launch { work: Labour::reading(elements.iter().product()), ..launch };
         launch.record(self.site, &[reach], goal.tail, &goal.sink)
     }
 }
