@@ -74,13 +74,19 @@ limits_table! {
     group_storage_bytes_max = max_compute_workgroup_storage_size,
 }
 
+/// Programs on the CPU that act as GL's GPU, and are no programs to wgpu.
+const PROGRAMS: [&str; 2] = ["softpipe", "Microsoft Basic Render Driver"];
+
 fn identity(info: &wgpu::AdapterInfo) -> Identity {
+    let gl = info.backend == wgpu::Backend::Gl;
+    let program = gl && PROGRAMS.iter().any(|name| info.name.contains(name));
     Identity {
         // Browsers hide most names, lest pages tell their visitors apart by them.
         name: if info.name.is_empty() { "an unnamed adapter".into() } else { info.name.clone() },
         vendor: info.vendor,
         device: info.device,
         device_type: match info.device_type {
+            _ if program => DeviceType::Cpu,
             wgpu::DeviceType::DiscreteGpu => DeviceType::Discrete,
             wgpu::DeviceType::IntegratedGpu => DeviceType::Integrated,
             wgpu::DeviceType::VirtualGpu => DeviceType::Virtual,
@@ -171,4 +177,22 @@ pub(crate) fn compiled_backends() -> Vec<&'static str> {
         (wgpu::Backends::GL, "gl"),
     ];
     rows.into_iter().filter(|(bit, _)| has.contains(*bit)).map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_behind_gl_are_no_hardware() {
+        let kind = |backend, name: &str| {
+            let info = wgpu::AdapterInfo::new(wgpu::DeviceType::Other, backend);
+            identity(&wgpu::AdapterInfo { name: name.into(), ..info }).device_type
+        };
+        let gl = wgpu::Backend::Gl;
+        assert_eq!(kind(gl, "softpipe"), DeviceType::Cpu);
+        assert_eq!(kind(gl, "D3D12 (Microsoft Basic Render Driver)"), DeviceType::Cpu);
+        assert_eq!(kind(gl, "D3D12 (NVIDIA GeForce RTX 4090)"), DeviceType::Other);
+        assert_eq!(kind(wgpu::Backend::Vulkan, "softpipe"), DeviceType::Other, "its driver says");
+    }
 }
