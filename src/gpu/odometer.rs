@@ -1,23 +1,28 @@
 //! What really ran, by the device's own count.
 //!
-//! A command buffer of Metal's may fail - by a watchdog, for want of memory - and a device of
-//! DX12's may be removed, and wgpu takes both for done: whoever reads finds what lay there before.
-//! A browser may be one over either, and tells of what it refuses in an event that may come after
-//! the bytes of a read. So every command buffer ends by adding one to a word on the device, and
-//! each read brings that word along. What wgpu stages by itself has no such end.
+//! A command buffer of Metal's may fail - by a watchdog, for want of memory - a device of DX12's
+//! may be removed, a kernel of GL's ended by the system, and wgpu takes all of them for done:
+//! whoever reads finds what lay there before. A browser may be one over any of them, and tells of
+//! what it refuses in an event that may come after the bytes of a read. So every command buffer
+//! ends by adding one to a word on the device, and each read brings that word along. What wgpu
+//! stages by itself has no such end.
 
 use std::sync::Mutex;
 #[cfg(feature = "testing")]
 use std::sync::atomic::AtomicBool;
 
+use super::lock::gl_lock;
+use crate::caps::Backend;
 use crate::wgsl::library::RAN;
 
 /// Bytes of the count.
 pub(crate) const COUNT_BYTES: u64 = 4;
 
 /// Where nobody tells that commands failed, or not in time.
-const UNTOLD: [wgpu::Backend; 3] =
-    [wgpu::Backend::Metal, wgpu::Backend::Dx12, wgpu::Backend::BrowserWebGpu];
+const UNTOLD: [wgpu::Backend; 4] = {
+    use wgpu::Backend::{BrowserWebGpu, Dx12, Gl, Metal};
+    [Metal, Dx12, Gl, BrowserWebGpu]
+};
 
 /// What a device is one of. Some browsers have no word for that: they are not asked.
 fn backend(device: &wgpu::Device) -> wgpu::Backend {
@@ -55,6 +60,8 @@ impl Odometer {
 
     pub(super) fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
         use wgpu::BufferUsages as Usage;
+        let gl = device.adapter_info().backend == wgpu::Backend::Gl;
+        let _gl = gl.then(|| gl_lock(Backend::Gl));
         let (label, size) = (Some("wharf.ran"), COUNT_BYTES);
         let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
         let word = wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false };
