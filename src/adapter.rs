@@ -271,7 +271,9 @@ async fn found(backends: wgpu::Backends) -> Vec<Adapter> {
 }
 
 async fn survey(wanted: Wanted, scope: Scope) -> Listing {
-    let mut adapters = found(wgpu::Backends::all() - wgpu::Backends::GL).await;
+    let apart = wgpu::Backends::GL | wgpu::Backends::VULKAN;
+    let mut adapters = found(wgpu::Backends::VULKAN).await;
+    adapters.extend(found(wgpu::Backends::all() - apart).await);
     let settled = is_settled(adapters.iter().map(Adapter::caps), &wanted);
     if scope == Scope::Everything || !settled {
         adapters.extend(found(wgpu::Backends::GL).await);

@@ -127,10 +127,19 @@ pub(super) async fn instance(backends: wgpu::Backends) -> Option<wgpu::Instance>
     if browser && !wgpu::util::is_browser_webgpu_supported().await {
         return None;
     }
-    // Near the end of the memory budget, creating a resource returns an error instead of losing the
-    // device later.
-    descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
+    descriptor.memory_budget_thresholds.for_resource_creation = threshold(descriptor.backends);
     Some(wgpu::Instance::new(descriptor))
+}
+
+/// The percent of its memory budget near which creating a resource returns an error, instead of
+/// losing the device later.
+///
+/// None for Vulkan, whose drivers refuse what they have no room for. wgpu looks there at one heap
+/// only: for what is staged that is the window through which a processor sees a card's memory, 256
+/// MiB on many and shared by all programs. Where it is full the allocator takes memory of the
+/// host's, and a refusal before would lose the device.
+pub(super) fn threshold(backends: wgpu::Backends) -> Option<u8> {
+    (!backends.contains(wgpu::Backends::VULKAN)).then_some(95)
 }
 
 /// What wgpu does beside its work, in every build alike: only what somebody asks for

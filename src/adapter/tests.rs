@@ -1,6 +1,6 @@
 //! What a listing says that has nothing to choose.
 
-use super::opener::is_same;
+use super::opener::{is_same, threshold};
 use super::*;
 use crate::caps::Limit;
 use crate::caps::fixtures::{lavapipe, navi21, nvidia_vulkan};
