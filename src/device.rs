@@ -302,6 +302,10 @@ impl Device {
 
     /// A fresh device from the same adapter with the same plan, for after this one was lost.
     ///
+    /// On DX12 that cannot be: a process has one device of each GPU, and keeps a lost one as long
+    /// as anything of it lives. Drop every tensor, device, adapter and listing of that GPU, then
+    /// ask [`Adapter::best`] for it.
+    ///
     /// Experimental features that an adopted device had only by its creator's promise are not
     /// requested again.
     pub async fn reopen(&self) -> Result<Self> {

@@ -246,8 +246,9 @@ impl Gpu {
     /// What is known so far.
     fn told(&self) -> Result<()> {
         if let Some((reason, message)) = self.troubles.lost.get() {
-            let last = lock(&self.troubles.last).clone();
-            return Err(DeviceCause::Lost { reason, message: message.clone(), last }.into());
+            let (last, backend) = (lock(&self.troubles.last).clone(), self.caps.identity.backend);
+            let message = message.clone();
+            return Err(DeviceCause::Lost { reason, message, last, backend }.into());
         }
         lock(&self.troubles.stray).clone().map_or(Ok(()), Err)
     }

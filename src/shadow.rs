@@ -106,7 +106,7 @@ fn hear(engine: &Engine, docket: &Docket, exhibit: &Exhibit, arrived: Result<()>
         docket.leave_out(&exhibit.name, "after the first wrong one");
         return;
     }
-    let read = |excerpt: &Excerpt| excerpt.read(&engine.gpu);
+    let read = |excerpt: &Excerpt| excerpt.read(engine);
     let both = arrived.and_then(|()| Ok((read(&exhibit.inputs)?, read(&exhibit.result)?)));
     let Ok((inputs, result)) = both else {
         docket.leave_out(&exhibit.name, "its copies could not be read");

@@ -278,7 +278,7 @@ impl Down<'_> {
         mapped.await?;
         let view = gpu.checked("read", || buffer.slice(..mapped_bytes).get_mapped_range())?;
         let view = view.map_err(|error| gpu.blame("read", &error))?;
-        gpu.check_count(within(&view, count)?, &sent)?;
+        gpu.check_count(within(&view, count)?, &sent, || engine.memory().bytes_reserved)?;
         let end = index(mapped_bytes)?;
         let words = within(&view, end - slots.len() * SLOT_BYTES as usize..end)?;
         for (slot, words) in slots.iter().zip(words.chunks_exact(SLOT_BYTES as usize)) {

@@ -1,7 +1,9 @@
 //! Why there is no adapter, or not the one that was asked for.
 
+use crate::caps::Backend;
 use crate::diagnosis::Finding;
 use crate::error::causes;
+use crate::gpu::cause::ANEW;
 
 causes! {
     pub(crate) enum AdapterCause;
@@ -42,9 +44,12 @@ causes! {
             there => format!("there is, able to do other things: {}", list(there)),
         })
         help ("negotiate with what it offers now, `Adapter::best()` or `Adapter::any()`");
-    Refused { adapter: String, message: String }, Driver:
+    Refused { adapter: String, message: String, backend: Backend }, Driver:
         ("{adapter} refused to open a device: {message}")
-        help ("{ANOTHER}");
+        help ("{}", match backend {
+            Backend::Dx12 => format!("where a device was lost: {ANEW}; or {ANOTHER}"),
+            _ => ANOTHER.into(),
+        });
 }
 
 const ANOTHER: &str = "choose another adapter: `Adapter::list()` shows them";

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::cause::AdapterCause;
 use super::translate;
-use crate::caps::{Caps, Feature};
+use crate::caps::{Backend, Caps, Feature};
 use crate::error::{Error, Result};
 
 /// What a browser is asked for, the best first: it shows one adapter at a time, and by itself often
@@ -35,7 +35,7 @@ impl Opener {
         (own, asked): (&Caps, &Caps),
         token: wgpu::ExperimentalFeatures,
     ) -> Result<(wgpu::Device, wgpu::Queue)> {
-        let refused = |error| refused(own, &error);
+        let refused = |error: wgpu::RequestDeviceError| refused(own, error.to_string());
         let once = self.adapter.get_info().backend == wgpu::Backend::BrowserWebGpu;
         let used = self.used.swap(true, Ordering::Relaxed);
         if !(once && used) {
@@ -70,9 +70,10 @@ async fn request(
     asked.await
 }
 
-fn refused(own: &Caps, error: &wgpu::RequestDeviceError) -> Error {
-    let (adapter, message) = (own.identity.named(), error.to_string());
-    AdapterCause::Refused { adapter, message }.into()
+/// What is said of a device that an adapter did not make.
+pub(super) fn refused(own: &Caps, message: String) -> Error {
+    let (adapter, backend) = (own.identity.named(), own.identity.backend);
+    AdapterCause::Refused { adapter, message, backend }.into()
 }
 
 /// The browser's adapter that is the same as one before.
@@ -110,7 +111,7 @@ pub(super) async fn on_paper() -> Result<(wgpu::Device, wgpu::Queue)> {
     let opened = stand_in().await?.request_device(&wgpu::DeviceDescriptor::default()).await;
     opened.map_err(|error| {
         let (adapter, message) = ("a device on paper".into(), error.to_string());
-        AdapterCause::Refused { adapter, message }.into()
+        AdapterCause::Refused { adapter, message, backend: Backend::Noop }.into()
     })
 }
 

@@ -1,11 +1,12 @@
 //! What a listing says that has nothing to choose.
 
-use super::opener::{is_same, threshold};
+use super::opener::{is_same, refused, threshold};
 use super::*;
 use crate::caps::Limit;
-use crate::caps::fixtures::{lavapipe, navi21, nvidia_vulkan};
+use crate::caps::fixtures::{apple_m2, dx12_without_dxc, lavapipe, navi21, nvidia_vulkan};
 use crate::diagnosis::Obstacle;
 use crate::error::Error;
+use crate::gpu::cause::DeviceCause;
 
 /// The error where these are listed, of which none is to be had.
 fn told(adapters: &[Caps], wanted: Wanted) -> Error {
@@ -74,4 +75,34 @@ fn what_is_offered_instead_is_told() {
     let told = "the browser no longer offers this; there is, able to do other things: that; those";
     assert_eq!(other.to_string(), told);
     assert!(other.help().is_some_and(|help| help.contains("`Adapter::best()`")), "{other:?}");
+}
+
+/// Whoever follows what is said of a loss gets another device.
+#[test]
+fn what_to_do_after_a_loss_is_told_by_backend() {
+    let help = |caps: Caps| {
+        let (reason, backend) = ("by the driver", caps.identity.backend);
+        let [message, last] = [String::new(), String::new()];
+        let lost = Error::from(DeviceCause::Lost { reason, message, last, backend });
+        let refused = refused(&caps, "it is lost".into());
+        [lost, refused].map(|error| error.help().unwrap_or_default())
+    };
+    let [lost, refused] = help(dx12_without_dxc());
+    for help in [&lost, &refused] {
+        assert!(help.contains("drop every tensor") && help.contains("`Adapter::best()`"), "{help}");
+    }
+    assert!(!lost.contains("reopen"), "there it cannot be: {lost}");
+    let [lost, refused] = help(navi21());
+    assert!(lost.contains("`device.reopen()`") && !lost.contains("set_cap"), "{lost}");
+    assert!(refused.starts_with("choose another adapter"), "{refused}");
+    let [lost, _] = help(apple_m2());
+    let places = ["reopen", "set_cap", "watchdog"].map(|word| lost.find(word));
+    assert!(places.is_sorted() && places[0].is_some(), "memory comes first: {lost}");
+}
+
+/// Where a card's window is full, the allocator goes elsewhere.
+#[test]
+fn vulkan_alone_may_fill_a_heap() {
+    assert_eq!(threshold(wgpu::Backends::VULKAN), None);
+    assert_eq!(threshold(wgpu::Backends::DX12), Some(95));
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use std::time::Duration;
 
 use super::watchdog::Submission;
-use crate::caps::Identity;
+use crate::caps::{Backend, Identity};
 use crate::error::{Error, causes};
 
 /// Why a device is lost that somebody has destroyed.
@@ -64,12 +64,19 @@ causes! {
     Lacks { kernel: &'static str, feature: String, adapter: String }, Rejected:
         ("{kernel}: its kernel works with {feature}, which {adapter} lacks")
         help ("cast first, `cast(DType::F32)`, or open an adapter that has it");
-    Lost { reason: &'static str, message: String, last: String }, DeviceLost:
+    Lost { reason: &'static str, message: String, last: String, backend: Backend }, DeviceLost:
         ("device lost ({reason}){}{message}; last submitted: {}",
          if message.is_empty() { "" } else { ": " },
          if last.is_empty() { "nothing" } else { last })
-        help ("open a fresh device (`device.reopen()`) and upload again; long kernels can be cut \
-               by a driver's watchdog");
+        help ("{}; {}", match backend {
+            Backend::Dx12 => ANEW,
+            _ => "open a fresh device (`device.reopen()`) and upload again",
+        }, match backend {
+            Backend::Metal => "a Mac grants more memory than its GPU can work with, and ends \
+                               commands that need more: stay below (`device.set_cap`); long \
+                               kernels can be cut by a watchdog as well",
+            _ => "long kernels can be cut by a driver's watchdog",
+        });
     /// A wait ended before the device did: what it is busy with, how many submissions are behind
     /// that, and what was submitted last.
     TimedOut {
@@ -133,6 +140,11 @@ pub(crate) fn not_on_paper(identity: &Identity) -> Error {
 pub(crate) fn no_memory(what: &str, size: Option<u64>) -> Error {
     DeviceCause::NoMemory { what: what.into(), size }.into()
 }
+
+/// How to go on after a loss on DX12, which has one device of each GPU in a process.
+pub(crate) const ANEW: &str = "drop every tensor, device, adapter and listing of this GPU - as \
+                               long as one of them lives, Windows hands out the device that is \
+                               lost - then open it anew (`Adapter::best()`) and upload again";
 
 const LATE: &str = "what this device computed meanwhile is not to be trusted, and it answers \
                     nothing else from now on: open a fresh one (`device.reopen()`) and upload \

@@ -5,6 +5,7 @@ use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 
 use super::Gpu;
+use super::cause::bytes;
 #[cfg(feature = "testing")]
 use super::odometer::Odometer;
 use super::odometer::Sent;
@@ -63,8 +64,14 @@ impl Gpu {
     }
 
     /// What a read brought along, before its own commands were counted: the loss of the device if
-    /// anything that was submitted before did not run, or the copy itself.
-    pub(crate) fn check_count(&self, count: &[u8], sent: &Sent) -> Result<()> {
+    /// anything that was submitted before did not run, or the copy itself. It says what memory was
+    /// reserved then: too much of it may be why.
+    pub(crate) fn check_count(
+        &self,
+        count: &[u8],
+        sent: &Sent,
+        reserved: impl FnOnce() -> u64,
+    ) -> Result<()> {
         let before = sent.ran.wrapping_sub(1);
         let ran = <[u8; 4]>::try_from(count).map_or(before, u32::from_le_bytes);
         if ran == before || !self.counts() {
@@ -72,7 +79,8 @@ impl Gpu {
         }
         // The word began at one.
         let [ran, all] = [ran, before].map(|count| count.saturating_sub(1));
-        let message = format!("{ran} of {all} command buffers ran");
+        let reserved = bytes(reserved());
+        let message = format!("{ran} of {all} command buffers ran, with {reserved} reserved");
         let _ = self.troubles.lost.set(("by the driver", message));
         self.told()
     }

@@ -261,13 +261,14 @@ impl Excerpt {
     }
 
     /// Its bytes, which are there.
-    pub(super) fn read(&self, gpu: &Gpu) -> Result<Vec<u8>> {
+    pub(super) fn read(&self, engine: &Engine) -> Result<Vec<u8>> {
+        let gpu = &engine.gpu;
         let Some((buffer, sent)) = &self.buffer else { return Ok(Vec::new()) };
         let mapped = ..self.bytes + COUNT_BYTES;
         let view = gpu.checked("shadow", || buffer.slice(mapped).get_mapped_range())?;
         let mut bytes = view.map_err(|error| gpu.blame("shadow", &error))?.to_vec();
         let count = bytes.split_off(bytes.len() - COUNT_BYTES as usize);
-        gpu.check_count(&count, sent)?;
+        gpu.check_count(&count, sent, || engine.memory().bytes_reserved)?;
         Ok(bytes)
     }
 

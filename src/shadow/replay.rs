@@ -130,7 +130,7 @@ pub(crate) async fn replay(engine: &Engine, capsule: &Capsule, site: CallSite) -
     let entry = engine.books.open(Direction::Down, DType::U8, site);
     let copied = Excerpt::of(engine, &memory).map_err(|why| lacks(engine, why.into()))?;
     copied.arrived(&engine.gpu, Drive::Wake).await?;
-    let bytes = copied.read(&engine.gpu)?;
+    let bytes = copied.read(engine)?;
     entry.add(bytes.len() as u64);
     drop(entry);
     let all = copied.split(&bytes);
