@@ -25,7 +25,7 @@ use scene::Scene;
 pub(crate) use variables::variables_in_force;
 
 /// The judges, most likely cause first.
-const JUDGES: [fn(&Scene<'_>, &mut Vec<Finding>); 17] = [
+const JUDGES: [fn(&Scene<'_>, &mut Vec<Finding>); 18] = [
     variables::backend_compiled_out,
     variables::backend_variable,
     drivers::replaced,
@@ -42,6 +42,7 @@ const JUDGES: [fn(&Scene<'_>, &mut Vec<Finding>); 17] = [
     hardware::wsl,
     drivers::gl_missing,
     variables::notes,
+    drivers::unproven,
     hardware::nothing_listed,
 ];
 

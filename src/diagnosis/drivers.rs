@@ -2,7 +2,7 @@
 //! them.
 
 use super::finding::some_of;
-use super::machine::{Library, Manifest, ManifestState};
+use super::machine::{Library, Manifest, ManifestState, NodeAccess, UNPROVEN};
 use super::platform::{Package, install};
 use super::{Finding, Machine, Obstacle, Scene};
 
@@ -199,6 +199,26 @@ pub(super) fn none_installed(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
             Obstacle::ManifestMissing,
             "no Vulkan driver is installed: no manifest in any vulkan/icd.d the loader searches",
             install(machine.os, Package::MesaVulkan),
+        ));
+    }
+}
+
+/// Drivers load, a node is open to them, nothing stands in their way, and they list no adapter.
+pub(super) fn unproven(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
+    let machine = scene.machine;
+    let reached = machine.nodes.iter().any(|node| node.access == NodeAccess::Open);
+    let explained = findings.iter().any(|finding| finding.blocking);
+    if !reached || explained || !scene.without_hardware() || !scene.needs_vulkan() {
+        return;
+    }
+    let loaded = machine.effective().into_iter();
+    let drivers: Vec<&Manifest> =
+        loaded.filter(|manifest| manifest.loads() && !manifest.is_software()).collect();
+    if !drivers.is_empty() && machine.variable(UNPROVEN).is_none() {
+        findings.push(Finding::note(
+            Obstacle::DriverUnproven,
+            format!("no hardware adapter comes of {}", count(&drivers)),
+            format!("wgpu hides drivers that pass no conformance test: {UNPROVEN}=1 lists them"),
         ));
     }
 }

@@ -33,6 +33,8 @@ named! {
     ManifestBroken "manifest-broken";
     /// There is no Vulkan driver manifest at all.
     ManifestMissing "manifest-missing";
+    /// Drivers that load list no adapter: wgpu hides those that pass no conformance test.
+    DriverUnproven "driver-unproven";
     /// The EGL library is not there, so GL lists nothing.
     GlMissing "gl-missing";
     /// WSL2, whose GPU is reached through Windows.

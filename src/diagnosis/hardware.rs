@@ -1,7 +1,7 @@
 //! Judging the way from the driver to the GPU: device nodes, kernel drivers, containers.
 
-use super::machine::{NodeAccess, Nvidia, RenderNode};
-use super::platform::{NVIDIA, Package, install, last_resort, vendor};
+use super::machine::{NodeAccess, Nvidia, RenderNode, UNPROVEN};
+use super::platform::{NVIDIA, Package, beside_module, driver_for, install, last_resort, vendor};
 use super::{Finding, Machine, Obstacle, Scene};
 use crate::shared::is_switched_on;
 
@@ -44,7 +44,7 @@ pub(super) fn nvidia_graphics(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     match given.filter(|value| !value.is_empty()) {
         _ if !in_container => push(
             format!("{module} is loaded, no Vulkan driver of NVIDIA is installed"),
-            install(machine.os, Package::Nvidia),
+            beside_module(machine.os, kernel.as_deref()),
         ),
         Some(value) if graphics => push(
             format!(
@@ -146,7 +146,7 @@ pub(super) fn vendor_driver(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
                 "a GPU of {} is at {} ({bound}), no Vulkan driver for it is installed",
                 vendor.name, gpu.address
             ),
-            install(machine.os, vendor.package),
+            install(machine.os, driver_for(machine.os, vendor, gpu.driver.as_deref())),
         ));
     }
 }
@@ -201,8 +201,10 @@ pub(super) fn wsl(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
         findings.push(Finding::note(
             Obstacle::Wsl,
             "this is WSL2: the GPU is behind /dev/dxg, which only Mesa's d3d12 drivers reach",
-            "run the Windows build, or use GL through Mesa's d3d12: GALLIUM_DRIVER=d3d12 \
-             WGPU_BACKEND=gl",
+            format!(
+                "run the Windows build, or use GL through Mesa's d3d12: GALLIUM_DRIVER=d3d12 \
+                 WGPU_BACKEND=gl; Vulkan through its dzn is listed with {UNPROVEN}=1"
+            ),
         ));
     }
 }

@@ -2,6 +2,10 @@
 //!
 //! `None` and `Unknown` mean "could not be read", never "is not there".
 
+/// The variable that lists Vulkan adapters whose drivers pass no conformance test, which wgpu hides
+/// otherwise.
+pub(super) const UNPROVEN: &str = "WGPU_ALLOW_UNDERLYING_NONCOMPLIANT_ADAPTER";
+
 /// What this machine looks like to a GPU loader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Machine {

@@ -11,12 +11,14 @@ pub(crate) enum Package {
     Amd,
     Intel,
     Nvidia,
+    /// For NVIDIA's GPUs, beside the kernel driver nouveau.
+    Nouveau,
     Egl,
 }
 
 /// Package x (what it is called where no package manager is known, Debian, Ubuntu, Fedora, Arch).
-const PACKAGES: [(Package, [&str; 5]); 7] = {
-    use Package::{Amd, Egl, Intel, Lavapipe, MesaVulkan, Nvidia, VulkanLoader};
+const PACKAGES: [(Package, [&str; 5]); 8] = {
+    use Package::{Amd, Egl, Intel, Lavapipe, MesaVulkan, Nouveau, Nvidia, VulkanLoader};
     const MESA: &str = "mesa-vulkan-drivers";
     [
         (
@@ -34,12 +36,13 @@ const PACKAGES: [(Package, [&str; 5]); 7] = {
             Nvidia,
             [
                 "NVIDIA's driver",
-                "nvidia-driver nvidia-vulkan-icd",
+                "nvidia-driver nvidia-vulkan-icd, from non-free, which is off by default",
                 "",
-                "akmod-nvidia",
-                "nvidia-utils",
+                "akmod-nvidia, from RPM Fusion, which is off by default",
+                "nvidia-open nvidia-utils",
             ],
         ),
+        (Nouveau, ["Mesa's nvk", MESA, MESA, MESA, "vulkan-nouveau"]),
         (
             Egl,
             [
@@ -64,6 +67,25 @@ pub(crate) fn install(os: Os, package: Package) -> String {
         Os::Fedora => format!("sudo dnf install {}", names[3]),
         Os::Arch => format!("sudo pacman -S {}", names[4]),
         _ => format!("install {}", names[0]),
+    }
+}
+
+/// How to install the driver that NVIDIA's loaded module, of this version, lacks.
+pub(crate) fn beside_module(os: Os, version: Option<&str>) -> String {
+    match (os, version.and_then(|version| version.split('.').next())) {
+        (Os::Ubuntu, Some(major)) => format!("sudo apt install libnvidia-gl-{major}"),
+        (Os::Arch, _) => "sudo pacman -S nvidia-utils".to_owned(),
+        _ => install(os, Package::Nvidia),
+    }
+}
+
+/// The driver for a vendor's GPU that this kernel driver is bound to. Debian's Mesa came without
+/// nvk for long.
+pub(crate) fn driver_for(os: Os, vendor: &Vendor, bound: Option<&str>) -> Package {
+    match (vendor.package, bound, os) {
+        (Package::Nvidia, Some("nouveau"), Os::Debian | Os::Ubuntu) => Package::Nvidia,
+        (Package::Nvidia, Some("nouveau"), _) => Package::Nouveau,
+        (package, ..) => package,
     }
 }
 

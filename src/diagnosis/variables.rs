@@ -1,15 +1,16 @@
 //! Environment variables: which are honoured, which hide something, which do nothing here.
 
 use super::drivers::count;
-use super::machine::{Library, Manifest};
+use super::machine::{Library, Manifest, UNPROVEN};
 use super::platform::{NVIDIA, feature_of, primary_backend};
 use super::scene::{backend_words, backends_asked};
 use super::{Finding, Machine, Obstacle, Scene};
 use crate::shared::is_switched_on;
 
 /// Every variable that a judgement may depend on; others are not read into a [`Machine`].
-pub(crate) const KNOWN: [&str; 23] = [
+pub(crate) const KNOWN: [&str; 24] = [
     "WGPU_BACKEND",
+    UNPROVEN,
     "WGPU_ADAPTER_NAME",
     "WHARF_ADAPTER",
     "WHARF_ALLOW_SOFTWARE",
@@ -164,12 +165,16 @@ pub(super) fn notes(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
 /// Whether a variable is on: switches know words for off, all others are on when they are not
 /// empty.
 fn is_on(name: &str, value: &str) -> bool {
-    let switch = ["LIBGL_ALWAYS_SOFTWARE", "WHARF_ALLOW_SOFTWARE"].contains(&name);
-    if switch { is_switched_on(value) } else { !value.is_empty() }
+    match name {
+        "LIBGL_ALWAYS_SOFTWARE" | "WHARF_ALLOW_SOFTWARE" => is_switched_on(value),
+        UNPROVEN => value != "0",
+        _ => !value.is_empty(),
+    }
 }
 
 /// A variable that is honoured x the backend it concerns (any, if empty) x what that changes.
-const HONOURED: [(&str, &str, &str); 12] = [
+const HONOURED: [(&str, &str, &str); 13] = [
+    (UNPROVEN, "vulkan", "Vulkan adapters that pass no conformance test are listed too"),
     ("VK_ADD_DRIVER_FILES", "vulkan", "the Vulkan loader also loads the drivers it names"),
     ("VK_LOADER_DRIVERS_SELECT", "vulkan", "only Vulkan drivers that match it are loaded"),
     ("VK_LOADER_DRIVERS_DISABLE", "vulkan", "Vulkan drivers that match it are not loaded"),

@@ -93,21 +93,27 @@ fn a_machine_without_a_gpu_says_so() {
     );
 }
 
+const DEBIAN: &str = "sudo apt install nvidia-driver nvidia-vulkan-icd, from non-free, which is \
+                      off by default";
+
 #[test]
 fn a_vendor_without_a_driver() {
     let rows = [
         (Os::Debian, 0x1002, "AMD", "amdgpu", "sudo apt install mesa-vulkan-drivers"),
         (Os::Fedora, 0x8086, "Intel", "i915", "sudo dnf install mesa-vulkan-drivers"),
         (Os::Arch, 0x8086, "Intel", "xe", "sudo pacman -S vulkan-intel"),
+        (Os::Debian, 0x10de, "NVIDIA", "nouveau", DEBIAN),
+        (Os::Ubuntu, 0x10de, "NVIDIA", "nouveau", "sudo ubuntu-drivers install"),
+        (Os::Arch, 0x10de, "NVIDIA", "nouveau", "sudo pacman -S vulkan-nouveau"),
+        (Os::Arch, 0x10de, "NVIDIA", "vfio-pci", "sudo pacman -S nvidia-open nvidia-utils"),
+        (Os::Fedora, 0x10de, "NVIDIA", "nouveau", "sudo dnf install mesa-vulkan-drivers"),
         (
-            Os::Debian,
+            Os::Fedora,
             0x10de,
             "NVIDIA",
-            "nouveau",
-            "sudo apt install nvidia-driver nvidia-vulkan-icd",
+            "vfio-pci",
+            "sudo dnf install akmod-nvidia, from RPM Fusion, which is off by default",
         ),
-        (Os::Ubuntu, 0x10de, "NVIDIA", "nouveau", "sudo ubuntu-drivers install"),
-        (Os::Arch, 0x10de, "NVIDIA", "nouveau", "sudo pacman -S nvidia-utils"),
     ];
     for (os, id, vendor, driver, remedy) in rows {
         let machine = Machine {
@@ -161,10 +167,16 @@ fn nvidia_in_a_container_without_the_graphics_capability() {
         ),
         (nvidia(false, true, None), "/dev/nvidiactl does not exist", run),
         (nvidia(false, false, None), "/dev/nvidiactl does not exist", "sudo nvidia-modprobe"),
+        (nvidia(true, false, None), "no Vulkan driver of NVIDIA is installed", DEBIAN),
         (
-            nvidia(true, false, None),
+            Machine { os: Os::Ubuntu, ..nvidia(true, false, None) },
             "no Vulkan driver of NVIDIA is installed",
-            "sudo apt install nvidia-driver nvidia-vulkan-icd",
+            "sudo apt install libnvidia-gl-550",
+        ),
+        (
+            Machine { os: Os::Arch, ..nvidia(true, false, None) },
+            "no Vulkan driver of NVIDIA is installed",
+            "sudo pacman -S nvidia-utils",
         ),
     ];
     for (machine, side, remedy) in rows {
@@ -204,6 +216,31 @@ fn wsl_is_named() {
         false,
         "this is WSL2: the GPU is behind /dev/dxg, which only Mesa's d3d12 drivers \
          reach\n  (run the \
-         Windows build, or use GL through Mesa's d3d12: GALLIUM_DRIVER=d3d12 WGPU_BACKEND=gl)",
+         Windows build, or use GL through Mesa's d3d12: GALLIUM_DRIVER=d3d12 WGPU_BACKEND=gl;\n    \
+         Vulkan through its dzn is listed with WGPU_ALLOW_UNDERLYING_NONCOMPLIANT_ADAPTER=1)",
     );
+}
+
+/// As on boards with a Mali: nothing is on a bus.
+#[test]
+fn drivers_that_load_may_be_hidden() {
+    let installed = ["lvp", "panfrost"].map(|name| manifest(name, ManifestState::Loads));
+    let board = Machine { installed: Some(installed.into()), gpus: Some(Vec::new()), ..healthy() };
+    let text = "no hardware adapter comes of 1 installed driver: panfrost\n  (wgpu hides drivers \
+                that pass no conformance test: WGPU_ALLOW_UNDERLYING_NONCOMPLIANT_ADAPTER=1\n    \
+                lists them)";
+    assert_has(&diagnose(&board, &BOTH, 1, 0), Obstacle::DriverUnproven, false, text);
+    let tells = |machine: &Machine, hardware| {
+        let found = diagnose(machine, &BOTH, 1, hardware);
+        found.iter().any(|finding| finding.cause == Obstacle::DriverUnproven)
+    };
+    let name = "WGPU_ALLOW_UNDERLYING_NONCOMPLIANT_ADAPTER";
+    assert!(!tells(&board, 1), "one is listed");
+    assert!(!tells(&with(board.clone(), &[(name, "1")]), 0), "none is hidden");
+    let denied = vec![node(Some("render"), NodeAccess::Denied)];
+    assert!(!tells(&Machine { nodes: denied, ..board.clone() }, 0), "the node is why");
+    let note = format!("{name}=1 is honoured: Vulkan adapters that pass no conformance test are");
+    let [line] = &*variables_in_force(&with(board.clone(), &[(name, "1")])) else { panic!() };
+    assert!(line.starts_with(&note), "{line}");
+    assert_eq!(variables_in_force(&with(board, &[(name, "0")])), [""; 0], "it is off");
 }
