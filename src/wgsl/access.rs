@@ -415,14 +415,14 @@ fn load(
             _ => one(quad),
         },
         Address::Given if slot.way == Way::AtQuad => format!("{name}[e.x >> 2u]"),
-        Address::Given => gathered(&name, form, ["e.x", "e.y", "e.z", "e.w"]),
+        Address::Given => gathered(&name, form, ["e.x", "e.y", "e.z", "e.w"], "e"),
         Address::First(e) | Address::All(e) => {
             put!(text, "    let e = {e};");
             match (slot.way, place) {
                 (Way::Row, _) => one("e >> 2u"),
                 (Way::Own(output), _) => format!("{}(out_{output}[e])", form.quad()),
-                (_, Address::All(_)) => gathered(&name, form, ["e.x", "e.y", "e.z", "e.w"]),
-                _ => gathered(&name, form, ["e"; 4]),
+                (_, Address::All(_)) => gathered(&name, form, ["e.x", "e.y", "e.z", "e.w"], "e"),
+                _ => gathered(&name, form, ["e"; 4], "vec4<u32>(e)"),
             }
         }
     };
@@ -442,9 +442,9 @@ fn in_turn(text: &mut String, i: usize, of: &str) {
     put!(text, "    return {own};\n}}");
 }
 
-/// The words of a quad from four elements of an array; one word where all four are the same
-/// element.
-pub(super) fn gathered(name: &str, form: Form, e: [&str; 4]) -> String {
+/// The words of a quad from four elements of an array, and as a vector; one word where all four are
+/// the same element.
+pub(super) fn gathered(name: &str, form: Form, e: [&str; 4], vector: &str) -> String {
     let same = e[0] == e[1];
     let at = |e: &str| match form.width() {
         1 => format!("{name}[{e} >> 2u]"),
@@ -453,8 +453,8 @@ pub(super) fn gathered(name: &str, form: Form, e: [&str; 4]) -> String {
     };
     let list = |e: &[&str]| e.iter().map(|e| at(e)).collect::<Vec<_>>().join(", ");
     if form.is_packed() {
-        let (words, at) = if same { (list(&e[..1]), "vec4<u32>(e)") } else { (list(&e), "e") };
-        return format!("join{}(vec4<u32>({words}), {at})", 8 * form.width());
+        let words = if same { list(&e[..1]) } else { list(&e) };
+        return format!("join{}(vec4<u32>({words}), {vector})", 8 * form.width());
     }
     if form == Form::W64 {
         let (low, high) = (list(&e[..2]), list(&e[2..]));

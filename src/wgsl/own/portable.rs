@@ -197,23 +197,24 @@ fn is_hidden(before: &str, name: &str) -> bool {
     before.trim_end().ends_with('.') || all[first..].windows(2).any(declares)
 }
 
-/// The function that reaches an array.
+/// The function that reaches an array, which may have any name but those that begin with wharf's.
 fn reach(text: &mut String, array: &Array, form: Form) {
     let (name, value, coded) = (&array.name, form.value(), form.name());
     if array.written {
         put!(
             text,
-            "\nfn store_{name}(q: u32, v: {value}) {{\n    \
-             if 4u * q < length_{name}() {{\n        \
-             {name}[q] = encode_{coded}(v);\n    }}\n}}"
+            "\nfn store_{name}(wharf_q: u32, wharf_v: {value}) {{\n    \
+             if 4u * wharf_q < length_{name}() {{\n        \
+             {name}[wharf_q] = encode_{coded}(wharf_v);\n    }}\n}}"
         );
         return;
     }
-    let words = gathered(name, form, ["e.x", "e.y", "e.z", "e.w"]);
+    let e = ["wharf_e.x", "wharf_e.y", "wharf_e.z", "wharf_e.w"];
+    let words = gathered(name, form, e, "wharf_e");
     put!(
         text,
-        "\nfn load_{name}(place: vec4<u32>) -> {value} {{\n    \
-         let e = min(place, vec4<u32>(length_{name}() - 1u));\n    \
+        "\nfn load_{name}(wharf_place: vec4<u32>) -> {value} {{\n    \
+         let wharf_e = min(wharf_place, vec4<u32>(length_{name}() - 1u));\n    \
          return decode_{coded}({words});\n}}"
     );
 }

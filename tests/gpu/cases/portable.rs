@@ -18,6 +18,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let rest = [
         case!("portable::operations_and_forms_mix", |ctx| mixed(ctx)),
         case!("portable::past_the_end", |ctx| past(ctx)),
+        case!("portable::lengths_of_five", |ctx| lengths(ctx)),
+        case!("portable::arrays_of_any_name", |ctx| names(ctx)),
         case!("portable::checked", |ctx| checked(ctx)),
     ];
     dtypes.chain(rest).collect()
@@ -136,6 +138,58 @@ async fn past(ctx: &Ctx) -> Outcome {
         y.read::<i8>().await
     };
     ensure_eq!(run().await.map_err(show)?, [1, 5, 5, 5, 2, 5, 5, 1], "of five");
+    Ok(())
+}
+
+/// The length of the fifth is the first of a second quad.
+async fn lengths(ctx: &Ctx) -> Outcome {
+    const NAMES: [&str; 5] = ["a", "b", "c", "d", "f"];
+    let arrays: String = (0..)
+        .zip(NAMES)
+        .map(|(at, name)| format!("@group(0) @binding({at}) var<storage> {name}: array<V>;\n"))
+        .collect();
+    let told: String =
+        (0..).zip(NAMES).map(|(at, name)| format!("y[{at}] = length_{name}(); ")).collect();
+    let text = format!(
+        "{arrays}
+         @group(0) @binding(5) var<storage, read_write> y: array<u32>;
+         @compute @workgroup_size(1) fn lengths() {{ {told} }}"
+    );
+    let device = ctx.native().await?;
+    let run = async || {
+        let kernel = Kernel::from_wgsl("lengths", &text)?;
+        let all: Vec<_> = (1..=NAMES.len())
+            .map(|n| device.ones([n], DType::F32))
+            .collect::<Result<_, wharf::Error>>()?;
+        let run = device.run(&kernel).create("y", [NAMES.len()], DType::U32);
+        let run = NAMES.iter().zip(&all).fold(run, |run, (name, x)| run.read(name, x));
+        let [y] = run.groups([1; 3]).record()?;
+        y.read::<u32>().await
+    };
+    ensure_eq!(run().await.map_err(show)?, [1, 2, 3, 4, 5], "of five");
+    Ok(())
+}
+
+/// Also of those that the functions which reach them once had inside.
+async fn names(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    for (from, to) in [("e", "q"), ("place", "v"), ("q", "place"), ("v", "e")] {
+        let text = format!(
+            "@group(0) @binding(0) var<storage> {from}: array<V>;
+             @group(0) @binding(1) var<storage, read_write> {to}: array<V>;
+             @compute @workgroup_size(1) fn copied() {{
+                 store_{to}(0u, load_{from}(vec4<u32>(3u, 2u, 1u, 0u)));
+             }}"
+        );
+        let run = async || {
+            let kernel = Kernel::from_wgsl("copied", &text)?;
+            let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4])?;
+            let run = device.run(&kernel).read(from, &x).create(to, [4], DType::F32);
+            let [y] = run.groups([1; 3]).record()?;
+            y.read::<f32>().await
+        };
+        ensure_eq!(run().await.map_err(show)?, [4.0, 3.0, 2.0, 1.0], "{from} to {to}");
+    }
     Ok(())
 }
 
