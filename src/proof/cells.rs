@@ -32,7 +32,8 @@ struct Readied<'a> {
 /// A view's element.
 pub(super) fn element(inputs: &[&[u8]], seen: &Seen, place: usize) -> Number {
     let width = seen.dtype.width();
-    let bytes = inputs.get(seen.input).and_then(|all| all.get(place * width..)?.get(..width));
+    let bytes =
+        inputs.get(seen.input).and_then(|all| all.get(place.checked_mul(width)?..)?.get(..width));
     bytes.map_or(Number::Float(f64::NAN), |bytes| Number::decode(seen.dtype, bytes))
 }
 

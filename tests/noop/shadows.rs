@@ -3,7 +3,8 @@
 
 use wharf::ledger::Crossings;
 use wharf::shadow::{Capsule, ShadowPolicy};
-use wharf::{DType, Device, ErrorKind, Result};
+use wharf::tensor::{Align, Attention, Conv, Interpolation, Order, Pooling};
+use wharf::{DType, Device, ErrorKind, Result, Tensor};
 
 use crate::{device, scratch};
 
@@ -103,6 +104,88 @@ fn a_capsule_that_was_changed_is_an_error_or_another_capsule() {
     assert!(runs > 100, "{runs} of them ran");
     let behind = Capsule::from_bytes(&[&*bytes, b"x"].concat()).expect_err("more than it is");
     assert!(behind.to_string().contains("1 bytes behind its end"), "{behind}");
+}
+
+/// What is computed of `[2, 3, 5, 7]`.
+type Compute = fn(&Tensor) -> Result<Tensor>;
+
+/// By the name of the core, each with an oracle of its own.
+const CORES: [(&str, Compute); 13] = [
+    ("concat", |x| Tensor::concat(&[x, &x.flip(2)?], 1)),
+    ("matmul", |x| x.matmul(&x.t()?)),
+    ("softmax", |x| x.softmax(-1)),
+    ("cumsum", |x| x.cumsum(2)),
+    ("sort", |x| x.sort(3, Order::Descending)),
+    ("sum", |x| x.sum([1, 3])),
+    ("index_select", |x| x.index_select(2, &x.device().zeros([4], DType::U32)?)),
+    ("interpolate", |x| x.interpolate([5, 9], Interpolation::Linear(Align::Edges))),
+    ("interpolate", |x| x.interpolate([11, 9], Interpolation::Cubic(Align::Edges))),
+    ("max_pool", |x| x.max_pool(&Pooling::of([2, 3]))),
+    ("convolution", |x| {
+        let (taps, _) = x.device().upload(&[0.8125f32; 36], [2, 3, 3, 2])?;
+        x.conv2d(&taps, None, &Conv::new())
+    }),
+    ("attention", |x| {
+        let (x, _) = x.device().upload(&[0.8125f32; 24], [1, 2, 3, 4])?;
+        x.attention(&x, &x, &Attention::new())
+    }),
+    ("index_add", |x| {
+        // The same bits, so that what they are added to is zero until then.
+        let (source, _) = x.device().upload(&[0x3f50_0000i32; 28], [4, 7])?;
+        let rows = x.device().zeros([4], DType::U32)?;
+        x.device().zeros([3, 7], DType::I32)?.index_add(0, &rows, &source)
+    }),
+];
+
+/// Nothing is computed here: the capsule of a core whose result is not zero.
+fn capsule_of(name: &str, compute: Compute) -> Vec<u8> {
+    let device = device(|caps| caps);
+    let (x, _) = device.upload(&[0.8125f32; 210], [2, 3, 5, 7]).expect("it crosses");
+    x.to_vec::<f32>().expect("a read is no operation");
+    let shadow = device.shadow(ShadowPolicy::all().steps(1));
+    compute(&x).and_then(|y| y.compute()).expect("it is recorded");
+    let report = pollster::block_on(shadow.report()).expect("a report");
+    let capsule = shadow.capsule().unwrap_or_else(|| panic!("{name}: {report}"));
+    let operation = capsule.operation();
+    assert!(operation.contains(&format!("{name} at ")), "{operation}, not {name}");
+    capsule.to_bytes()
+}
+
+/// What was asked for is in front of the first numbers. Each byte of it becomes another, and so do
+/// two or three that are the same, one after the other: what is said of a view is said twice.
+fn changed(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let first = [0.8125f32; 2].map(f32::to_le_bytes).concat();
+    let end = bytes.windows(8).position(|part| part == first).expect("there are numbers");
+    let begin = bytes.windows(2).position(|two| two == b"\n\n").expect("an empty line") + 2;
+    let mut all = Vec::new();
+    for was in 0..=u8::MAX {
+        let places: Vec<usize> = (begin..end).filter(|&at| bytes[at] == was).collect();
+        for run in 1..=if was == 0 { 1 } else { 3 } {
+            for places in places.windows(run) {
+                for value in [0, 1, 0x7f, 0xff].into_iter().filter(|value| *value != was) {
+                    let mut changed = bytes.to_vec();
+                    places.iter().for_each(|&at| changed[at] = value);
+                    all.push(changed);
+                }
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn a_capsule_of_any_core_that_was_changed_is_an_error_or_another_capsule() {
+    for (name, compute) in CORES {
+        let bytes = capsule_of(name, compute);
+        let device = device(|caps| caps);
+        let mut runs = 0;
+        for capsule in changed(&bytes).iter().flat_map(|bytes| Capsule::from_bytes(bytes)) {
+            runs += 1;
+            // Whatever it says now, nothing panics.
+            drop(pollster::block_on(device.replay(&capsule)));
+        }
+        assert!(runs > 30, "{runs} of them ran: {name}");
+    }
 }
 
 #[test]
