@@ -335,8 +335,10 @@ fn a_remark_of_four_lists_in_each_other_is_passed_over() {
 #[test]
 fn a_model_of_types_that_wharf_lacks_opens_without_them() {
     let sizes = [(29, 256, 56), (34, 256, 54), (35, 256, 66), (39, 32, 17), (40, 64, 36)];
+    let iq = [(16, 256, 66), (17, 256, 74), (18, 256, 98), (19, 256, 50), (20, 32, 18)];
+    let others = [(21, 256, 110), (22, 256, 82), (23, 256, 136), (9, 32, 36), (15, 256, 292)];
     let path = super::scratch("lacked.gguf");
-    for (kind, weights, bytes) in sizes.into_iter().chain([(41, 128, 18), (9, 32, 36)]) {
+    for (kind, weights, bytes) in sizes.into_iter().chain(iq).chain(others).chain([(41, 128, 18)]) {
         let pair = [1.5f32, -2.0].map(f32::to_le_bytes).concat();
         let tensors =
             [("odd", kind, &[weights, 32][..], vec![7; 32 * bytes]), ("pair", 0, &[2], pair)];

@@ -332,3 +332,30 @@ fn wide(extra: &[u8], numbers: &mut [u64; 3]) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_beyond_32_bits_are_read_in_their_order() {
+        let (a, b, c) = (3 << 32, 5 << 33, 7 << 34);
+        let extra = |numbers: &[u64]| -> Vec<u8> {
+            let numbers: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+            let length = (numbers.len() as u16).to_le_bytes();
+            // Behind a field that is another's.
+            let other = [9, 0, 2, 0, 1, 2];
+            [&other[..], &NUMBERS_64.to_le_bytes(), &length, &numbers].concat()
+        };
+        for (near, there, want) in [
+            ([BEYOND; 3], &[a, b, c][..], [a, b, c]),
+            ([51, 51, BEYOND], &[c], [51, 51, c]),
+            ([BEYOND, BEYOND, 7], &[a, b], [a, b, 7]),
+        ] {
+            let mut numbers = near;
+            wide(&extra(there), &mut numbers).expect("they are there");
+            assert_eq!(numbers, want);
+        }
+        assert!(wide(&extra(&[a, b]), &mut [BEYOND; 3]).is_err(), "one is missing");
+    }
+}

@@ -198,3 +198,24 @@ fn end(count: u64, size: u64, begin: u64) -> Vec<u8> {
     end.extend([END, &[0; 4], &short, &short, &size, &begin, &[0; 2]].concat());
     end
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_beyond_32_bits_are_behind_the_name_and_before_the_end() {
+        let (bytes, offset, end) = (3 << 30, 5 << 30, 8 << 30);
+        let name = b"x.npy".to_vec();
+        let entry = SavedMember { name, flags: 0, crc: 7, bytes, offset, end }.entry();
+        let extra = numbers_64(&[bytes, bytes, offset]);
+        assert!(entry.ends_with(&[&b"x.npy"[..], &extra].concat()), "{entry:?}");
+        assert_eq!(entry[30..32], (extra.len() as u16).to_le_bytes(), "how long they are");
+        let there = [&entry[20..28], &entry[42..46]].concat();
+        assert_eq!(there, [0xff; 12], "what stands in their places");
+        let long = END_64.len() + 52 + LOCATOR.len() + 16 + END.len() + 18;
+        for (begin, length) in [(FAR, 22), (FAR + 1, long), (offset, long)] {
+            assert_eq!(super::end(1, 51, begin).len(), length, "a directory at {begin}");
+        }
+    }
+}
