@@ -281,6 +281,27 @@ mod tests {
     }
 
     #[test]
+    fn of_flights_that_are_not_kept_the_sums_are() {
+        const EACH: usize = KEPT_MAX / 2;
+        let timeline = Timeline { began: Duration::ZERO, noted: Mutex::default() };
+        let line = Location::caller();
+        let ticket = Ticket { count: 1, kernel: "k", line, bytes: 1 << 20, flops: 3 };
+        let flight = || {
+            let flight = Flight::new(&vec![ticket; EACH], Duration::ZERO, &Arc::default());
+            flight.forgo(Untimed::Lost);
+            Arc::new(flight)
+        };
+        (0..3).for_each(|_| timeline.flight(&flight()));
+        let events = timeline.events();
+        assert_eq!((events.flights.len(), events.left_out), (2, EACH as u64), "the first is gone");
+        let flown = events.flown();
+        let all: Vec<_> = flown.origins.values().map(|n| [n.calls, n.bytes, n.flops]).collect();
+        let calls = 3 * EACH as u64;
+        assert_eq!(all, [[calls, calls << 20, 3 * calls]]);
+        assert_eq!(flown.untimed[Untimed::Lost as usize], calls, "without a time");
+    }
+
+    #[test]
     fn a_thread_keeps_its_number_and_has_it_alone() {
         let here = [thread(), thread()];
         let there = std::thread::spawn(|| [thread(), thread()]).join().expect("it ends");

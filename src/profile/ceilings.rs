@@ -47,6 +47,8 @@ const FACTORS: [f32; 4] = [0.5, 0.25, 0.75, 0.375];
 const STEPS: usize = 64;
 /// Additions and multiplications of an element.
 const FLOPS: usize = 2 * STEPS * FACTORS.len();
+/// Bytes of an element, which is read and written once.
+const BYTES: usize = 2 * DType::F32.width();
 
 impl Ceilings {
     /// As they are kept, or measured now; nothing where a device has no timestamps, or they say
@@ -83,8 +85,7 @@ impl Ceilings {
         let copied = fastest(site, || moves::copied(site, &from, &[]))?;
         let shape = x[0].layout.shape();
         let computed = fastest(site, || fused.record(site, shape, DType::F32, &[]))?;
-        // An element is read and written once.
-        let flops_per_second = computed / (2 * DType::F32.width()) as f64 * FLOPS as f64;
+        let flops_per_second = computed / BYTES as f64 * FLOPS as f64;
         let measured = Self { bytes_per_second: copied, flops_per_second };
         Ok((copied > 0.0 && computed > 0.0).then_some(measured))
     }
@@ -128,4 +129,23 @@ fn fastest(site: Site<'_>, record: impl Fn() -> Result<Arc<Value>>) -> Result<f6
         _ => 0.0,
     };
     Ok(all.map(rate).fold(0.0, f64::max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_has_as_many_operations_and_bytes_as_are_counted() {
+        let fused = |node: &&Term| matches!(node, Term::Apply(Op::MulAdd, _));
+        assert_eq!(2 * chains().nodes.iter().filter(fused).count(), FLOPS);
+        let device = crate::testing::noop_device().expect("the noop backend opens");
+        let timeline = device.engine.gpu.timelines.begin();
+        Ceilings::measured(&device.engine, Target::Cpu).expect("it is recorded");
+        let events = timeline.events();
+        let tickets = events.flights.iter().flat_map(|flight| &flight.tickets);
+        let bytes: Vec<u64> = tickets.map(|ticket| ticket.bytes).collect();
+        let [large, small] = ELEMENTS[0].map(|elements| (elements * BYTES) as u64);
+        assert!(bytes.ends_with(&[[large; TRIES], [small; TRIES]].concat()), "{bytes:?}");
+    }
 }

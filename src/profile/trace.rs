@@ -193,3 +193,53 @@ impl<'a, W: Write> Trace<'a, W> {
 fn first(flight: &std::sync::Arc<Flight>) -> Option<u64> {
     flight.times().into_iter().flatten().map(|(tick, _)| tick).next()
 }
+
+#[cfg(test)]
+mod tests {
+    use core::panic::Location;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::timeline::Stamped;
+
+    /// Two that are timed by themselves, and the same in one lap, whose parts begin within a tick.
+    #[test]
+    fn a_tick_takes_its_period_and_nothing_begins_before_the_last_ends() {
+        let fast =
+            Ticket { count: 1, kernel: "fast", line: Location::caller(), bytes: 1024, flops: 3 };
+        let (slow, solos) = (Ticket { kernel: "slow", ..fast }, Arc::default());
+        let flight = |dispatches: &[Ticket], ticks: &[u64]| {
+            let flight = Flight::new(dispatches, Duration::ZERO, &solos);
+            let (ticks, period, arrived) = (ticks.to_vec(), 10.0, Duration::ZERO);
+            flight.stamp(Stamped { ticks, period, arrived });
+            Arc::new(flight)
+        };
+        let alone = flight(&[fast, slow, fast, slow], &[50, 51, 54, 55, 58]);
+        let together = flight(&[fast, fast, slow], &[140, 143]);
+        let mut events = Events::default();
+        events.flights.extend([alone, together]);
+        let (report, mut out) = (Report::of(&events, Duration::ZERO, None, None), Vec::new());
+        let trace = Trace::new(&mut out, Duration::ZERO);
+        trace.write(&events, &report, "an adapter").expect("memory takes it");
+        let trace: serde_json::Value = serde_json::from_slice(&out).expect("it is JSON");
+        let all = trace["traceEvents"].as_array().expect("a list").iter();
+        let track = all.filter(|event| event["pid"] == DEVICE && event["ph"] == "X");
+        let got: Vec<_> = track
+            .map(|event| {
+                let args = &event["args"];
+                let time = ["ts", "dur"].map(|of| event[of].as_f64().expect("a time"));
+                (time, ["calls", "bytes", "flops"].map(|of| args[of].as_u64().expect("a number")))
+            })
+            .collect();
+        let one = [1, 1024, 3];
+        let want = [
+            ([0.0, 0.01], one),
+            ([0.01, 0.03], one),
+            ([0.04, 0.01], one),
+            ([0.05, 0.03], one),
+            ([0.9, 0.012], one.map(|n| 2 * n)),
+            ([0.912, 0.018], one),
+        ];
+        assert_eq!(got, want);
+    }
+}

@@ -2,7 +2,8 @@
 //! host's clock saw, and nothing that is computed depends on being watched.
 
 use wharf::caps::{Backend, Feature};
-use wharf::profile::Report;
+use wharf::profile::{Report, Row};
+use wharf::tensor::Blocks;
 use wharf::testing::Inside;
 use wharf::{Adapter, DType, Device};
 
@@ -21,6 +22,11 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases: Vec<Case> =
         all.into_iter().map(|case| case.unless(lacks, "timestamps")).collect();
     cases.push(case!("profile::without_timestamps_the_wall_is_told", |ctx| without(ctx)));
+    cases.push(case!("profile::products_with_blocks_are_counted", |ctx| blocks(ctx)));
+    #[cfg(not(target_family = "wasm"))]
+    cases.push(
+        case!("profile::a_trace_has_all_of_it", |ctx| traced(ctx)).unless(lacks, "timestamps"),
+    );
     cases
 }
 
@@ -179,5 +185,66 @@ async fn without(ctx: &Ctx) -> Outcome {
     ensure_eq!(report.untimed, want, "untimed");
     ensure!(report.dispatches > 3 && report.device.is_zero(), "{report}");
     ensure!(in_browser(&device) || !report.wall.is_zero(), "{report}");
+    Ok(())
+}
+
+/// A multiplication and an addition for each weight and row.
+async fn blocks(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let x = device.ones([3, 64], DType::F32).map_err(show)?;
+    let weights = device.full([40, 64], DType::F32, 127).map_err(show)?;
+    let (weights, _) = weights.quantise(Blocks::Q8).await.map_err(show)?;
+    let profile = device.profile();
+    let y = x.linear(&weights, None, None).map_err(show)?;
+    ensure_eq!(y.read::<f32>().await.map_err(show)?, [64.0 * 127.0; 120], "64 of 127");
+    let report = profile.report().map_err(show)?;
+    let flops: u64 = report.rows.iter().map(|row| row.flops).sum();
+    ensure_eq!(flops, 2 * 3 * 40 * 64, "{report}");
+    Ok(())
+}
+
+/// On the device's track nothing overlaps, and what is there comes to what the report has.
+#[cfg(not(target_family = "wasm"))]
+async fn traced(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let one = device.ones([64], DType::F32).map_err(show)?;
+    let profile = device.profile();
+    work(&device).await.map_err(show)?;
+    // Small ones, of which many are one event.
+    let mut y = one.clone();
+    for _ in 0..100 {
+        y = (&y + &one).map_err(show)?;
+        y.compute().map_err(show)?;
+    }
+    ensure_eq!(y.read::<f32>().await.map_err(show)?, [101.0; 64], "a hundred more");
+    let name = format!("trace-{}-{:?}", std::process::id(), std::thread::current().id());
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    profile.trace(&path).map_err(show)?;
+    let report = profile.report().map_err(show)?;
+    is_sane(&device, &report)?;
+    let text = std::fs::read(&path).map_err(|error| error.to_string())?;
+    let _ = std::fs::remove_file(path);
+    let trace: serde_json::Value =
+        serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+    let all = trace["traceEvents"].as_array().ok_or("no events")?.iter();
+    let dispatches: Vec<_> = all.filter(|event| event["pid"] == 2 && event["ph"] == "X").collect();
+    let nanoseconds = |event: &serde_json::Value, of: &str| {
+        event[of].as_f64().map(|us| (us * 1e3).round() as u64)
+    };
+    let mut times: Vec<_> = dispatches
+        .iter()
+        .map(|event| Some((nanoseconds(event, "ts")?, nanoseconds(event, "dur")?)))
+        .collect::<Option<_>>()
+        .ok_or("an event without a time")?;
+    times.sort_unstable();
+    let apart = times.windows(2).all(|two| two[0].0 + two[0].1 <= two[1].0);
+    ensure!(apart, "one begins before another's end: {times:?}");
+    let sum = |of: &str| -> u64 {
+        dispatches.iter().filter_map(|event| event["args"][of].as_u64()).sum()
+    };
+    let of = |each: fn(&Row) -> u64| -> u64 { report.rows.iter().map(each).sum() };
+    let want = [of(|row| row.calls), of(|row| row.bytes), of(|row| row.flops)];
+    ensure_eq!(["calls", "bytes", "flops"].map(sum), want, "{report}");
+    ensure!((dispatches.len() as u64) < want[0], "none stands for several: {report}");
     Ok(())
 }
