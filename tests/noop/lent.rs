@@ -1,12 +1,12 @@
 //! Buffers that wharf and its caller share: who owns what, where it lies, and what is told when
 //! something is wrong. What kernels make of them is in the gpu tier.
 
-use wharf::caps::{Limit, fixtures};
+use wharf::caps::{CooperativeShape, Feature, Limit, fixtures};
 use wharf::tensor::{BufferRange, Lent};
 use wharf::testing::{Call, Inside, noop};
 use wharf::{Adapter, DType, Device, Error, ErrorKind, Layout, Policy, Shape, Tensor, wgpu};
 
-use crate::device;
+use crate::{device, promise};
 
 const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
@@ -274,6 +274,25 @@ fn an_instance_an_adapter_and_a_device_of_the_callers_own() {
     assert_eq!(upload(&device, &[1, 2, 3]).to_vec::<u32>().expect("it reads"), [1, 2, 3]);
     let again = pollster::block_on(device.reopen()).expect("a fresh one of the same adapter");
     assert_eq!(upload(&again, &[4, 5]).to_vec::<u32>().expect("it reads"), [4, 5]);
+}
+
+/// Experimental features are the caller's promise, for the caller's device alone.
+#[test]
+fn a_promise_of_the_callers_is_not_repeated() {
+    let mut caps = fixtures::lavapipe();
+    caps.cooperative = vec![CooperativeShape { side: 16, factors: DType::F16, sums: DType::F32 }];
+    let adapter = pollster::block_on(noop(caps)).expect("it opens");
+    let promised = adapter.clone().experimental(promise::token());
+    let theirs = pollster::block_on(promised.open(promised.negotiate(&Policy::exact())));
+    let theirs = theirs.expect("it opens with what is experimental");
+    let (gpu, queue) = theirs.wgpu();
+    let plan = adapter.negotiate(&Policy::exact());
+    let adopted = adapter.adopt(&plan, gpu.clone(), queue.clone()).expect("it is adopted");
+    let has = |device: &Device| device.caps().has(Feature::CooperativeMatrix);
+    assert!(has(&theirs) && has(&adopted), "it was created with it");
+    let again = |device: &Device| pollster::block_on(device.reopen()).expect("it opens again");
+    assert!(!has(&again(&adopted)), "nobody has promised this adapter anything");
+    assert!(has(&again(&theirs)), "the promise was the adapter's");
 }
 
 #[test]

@@ -51,6 +51,10 @@ mod policies;
 #[cfg(test)]
 mod profiles;
 #[cfg(test)]
+#[allow(dead_code, reason = "here nothing is without wgpu's checks")]
+#[path = "../gpu/promise.rs"]
+mod promise;
+#[cfg(test)]
 #[path = "../../cli/doctor/passport/random.rs"]
 mod random;
 #[cfg(test)]

@@ -31,6 +31,9 @@ const KINDS: [Becomes; 4] = [
     (Some(Arrival::Blocks(Blocks::Q8)), 2, 68, fixtures::lavapipe, 4),
 ];
 
+/// What says that tiny tensors are to be uploaded.
+const TINY: &str = "WHARF_PEAK_TINY";
+
 /// MiB that a load takes besides at any time.
 const BESIDES: u64 = 48;
 
@@ -117,6 +120,30 @@ fn files_that_are_refused_in_a_process_of_their_own() {
     }
     let [had, asked] = [mark("VmHWM:") - had, mark("VmPeak:") - asked];
     println!("rose by {had} KiB, asked for {asked} KiB more");
+}
+
+/// In the process of its own: uploads four bytes a hundred thousand times, of which none is kept,
+/// and says by how much the mark rose.
+#[test]
+fn tiny_uploads_in_a_process_of_their_own() {
+    if std::env::var_os(TINY).is_none() {
+        return;
+    }
+    let device = super::device(|caps| caps);
+    let up = || drop(device.upload(&[1.0f32], [1]).expect("it fits"));
+    up();
+    let before = mark("VmHWM:");
+    (0..100_000).for_each(|_| up());
+    println!("rose by {} KiB", mark("VmHWM:") - before);
+}
+
+/// What it takes to stage one is far more than its four bytes.
+#[test]
+fn tiny_uploads_are_sent_before_they_pile_up() {
+    let text = apart("tiny_uploads_in_a_process_of_their_own", &[(TINY, "1".as_ref())]);
+    let rose = number_after(&text, "rose by ");
+    println!("{rose} KiB of tiny uploads");
+    assert!(rose <= 16 << 10, "{rose} KiB");
 }
 
 /// By how many KiB the mark rises where so many tensors are loaded, and while they are carried.

@@ -15,6 +15,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     vec![
         case!("patience::what_does_not_come_back_is_named", |ctx| named(ctx))
             .unless(at_once, "a queue"),
+        case!("patience::every_line_that_asked_is_named", |ctx| both(ctx))
+            .unless(at_once, "a queue"),
     ]
 }
 
@@ -44,13 +46,44 @@ fn run(device: &Device, kernel: &Kernel, groups: u32) -> Result<Tensor, String> 
     Ok(y)
 }
 
+/// So many groups take longer than one waits so long.
+fn too_long(device: &Device) -> (u32, Duration) {
+    let software = device.caps().identity.is_software();
+    let groups = if software { 4096 } else { 1 << 15 };
+    // A GPU takes a thousandth of a software driver's time.
+    (groups, Duration::from_micros(if software { 10_000 } else { 50 }))
+}
+
+/// The same kernel, asked for by two lines before one read.
+async fn both(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let kernel = Kernel::from_wgsl("long", LONG).map_err(show)?;
+    // Both together take as long.
+    let (groups, patience) = too_long(&device);
+    let groups = groups / 2;
+    let asked = || {
+        let run = device.run(&kernel).create("y", [groups as usize], DType::U32);
+        run.groups([groups, 1, 1])
+    };
+    let recorded = line!() + 1;
+    let [one] = asked().record().map_err(show)?;
+    let [other] = asked().record().map_err(show)?;
+    let sum = (&one + &other).map_err(show)?;
+    device.set_patience(Some(patience));
+    let error = sum.read::<u32>().await.err().ok_or("it was done")?;
+    ensure_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
+    let shown = error.to_string();
+    for line in [recorded, recorded + 1] {
+        let part = format!("long (asked for at {}:{line}:", file!());
+        ensure!(shown.contains(&part), "not {part}: {shown}");
+    }
+    Ok(())
+}
+
 async fn named(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     let kernel = Kernel::from_wgsl("long", LONG).map_err(show)?;
-    let software = device.caps().identity.is_software();
-    let groups: u32 = if software { 4096 } else { 1 << 15 };
-    // A GPU takes a thousandth of a software driver's time.
-    let patience = Duration::from_micros(if software { 10_000 } else { 50 });
+    let (groups, patience) = too_long(&device);
     for how in ["a future", "a call", "everything", "an encoder of the caller's"] {
         let y = run(&device, &kernel, groups)?;
         // In no submission but one: a driver may wait in the next for this one.

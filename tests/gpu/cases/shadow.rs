@@ -5,6 +5,8 @@ mod lent;
 mod replayed;
 mod stretches;
 
+use std::time::Duration;
+
 use wharf::caps::Feature;
 use wharf::custom::Kernel;
 use wharf::kernel::CATALOG;
@@ -28,6 +30,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("shadow::edges_of_what_was_rounded", |ctx| stretches::none_convicted(ctx)),
         case!("shadow::buffers_of_the_callers_own", |ctx| lent::two_buffers(ctx)),
         case!("shadow::a_replay_beside_work", |ctx| replayed::beside_work(ctx)),
+        case!("shadow::from_the_middle_of_an_input", |ctx| replayed::from_the_middle(ctx)),
     ];
     for plant in PLANTS {
         let name = format!("shadow::planted::{}", plant.name);
@@ -587,5 +590,13 @@ async fn left_out(ctx: &Ctx) -> Outcome {
     ensure!((20..55).contains(&of("sample")), "{report}");
     ensure!(of("budget of memory") > 0 && of("recorded at once") > 0, "{report}");
     ensure_eq!(report.operations + of("sample") + of("budget"), 62, "{report}");
+    let shadow = device.shadow(ShadowPolicy::all().time(Duration::ZERO));
+    for _ in 0..2 {
+        (&x + 1.0).and_then(|y| y.compute()).map_err(show)?;
+    }
+    let report = shadow.report().await.map_err(show)?;
+    let spent = [(2, "the budget of time is spent")];
+    let left: Vec<_> = report.left_out.iter().map(|row| (row.0, &*row.2)).collect();
+    ensure!(report.operations == 0 && left == spent, "{report}");
     Ok(())
 }

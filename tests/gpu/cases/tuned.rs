@@ -20,6 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("tuned::cores_are_timed", |ctx| timed(ctx)),
         case!("tuned::few_cores_compute_the_same", |ctx| few(ctx)),
         case!("tuned::a_handle_without_choice_still_tunes", |ctx| invariant(ctx)),
+        case!("tuned::what_is_timed_is_waited_for", |ctx| awaited(ctx)),
     ]
 }
 
@@ -82,6 +83,23 @@ async fn invariant(ctx: &Ctx) -> Outcome {
     let made = device.pipelines() - before;
     // The built-in one is another's as well.
     ensure!(kernels.len() > 2 && made + 1 >= kernels.len(), "{made} made for {kernels:?}");
+    Ok(())
+}
+
+/// Of each that is right there is a read of its result, and one at the end of every measurement,
+/// of which there are two at least: recording alone takes no time.
+async fn awaited(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let problem: [Problem; 1] = [ProductSize::new(24, 40, 36, DType::F32).into()];
+    let (before, mut right) = (device.ledger().down.count, 0);
+    let tuned = device.tune_spoiled(
+        &problem,
+        |_| false,
+        |trial| right += u64::from(matches!(trial.outcome, Found::Right(_))),
+    );
+    tuned.await.map_err(show)?;
+    let reads = device.ledger().down.count - before;
+    ensure!(right > 2 && reads >= 3 * right, "{reads} reads of {right} candidates");
     Ok(())
 }
 
