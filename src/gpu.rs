@@ -503,17 +503,17 @@ impl Gpu {
         let mut faults = lock(&self.faults);
         let number = faults.made[of as usize];
         faults.made[of as usize] += 1;
-        if !faults
-            .fails
-            .as_ref()
-            .is_some_and(|(call, range)| *call == of && range.contains(&number))
-        {
+        let hit = |(call, range): &(Call, core::ops::Range<u64>)| match (call, size) {
+            (Call::Buffer, Some(size)) => of == Call::Allocation && range.contains(&size),
+            _ => *call == of && range.contains(&number),
+        };
+        if !faults.fails.as_ref().is_some_and(hit) {
             return Ok(());
         }
         faults.failures += 1;
         let message = "a test asked for it".into();
         Err(match of {
-            Call::Allocation | Call::MemoryOfSubmission => no_memory(doing, size),
+            Call::Allocation | Call::Buffer | Call::MemoryOfSubmission => no_memory(doing, size),
             Call::Submission => DeviceCause::Driver { doing: "submitting".into(), message }.into(),
             Call::Mapping => DeviceCause::Driver { doing: "mapping".into(), message }.into(),
         })
@@ -585,6 +585,8 @@ pub enum Call {
     Mapping,
     /// Handing commands to the queue: as if memory had run out.
     MemoryOfSubmission,
+    /// Buffers whose numbers are their sizes: as if there were no room for so many bytes.
+    Buffer,
 }
 
 /// Failures that a test asks for.
