@@ -36,6 +36,11 @@ const OPERANDS_MAX: usize = 3;
 /// A signature that ends in `-> bool` yields bools. One text serves all dtypes for which it is
 /// valid WGSL: [`Formula::takes`].
 ///
+/// `+`, `-` and `*` of a body are the driver's to put in another order, as WGSL permits. Of
+/// `a * m + (V(1.0) - m) * -1e10` Metal's may make `(a + 1e10) * m - 1e10`, in which nothing is
+/// left of `a`, and of `x / x` 1, whatever `x` is. Choose instead, `select(V(-1e10), a, m ==
+/// V(1.0))`, or make such a number an operand, of which no compiler knows what it is.
+///
 /// One with a loop is a kernel of its own. llvmpipe makes 65 535 trips of all loops of an
 /// invocation, and leaves the rest out: what may make more is a [`Kernel`], whose trips are
 /// counted.
