@@ -74,7 +74,7 @@ fn f32_to_u64(x: vec4<f32>) -> vec4<u64> {
 // To nearest, ties to even: the part above 24 bits by integers, because conversions may round as
 // they like.
 fn u64_to_odd(x: vec4<u64>) -> vec4<f32> {
-    let high = vec4<u32>(x >> vec4<u32>(32u));
+    let high = vec4<u32>(u32(x.x >> 32u), u32(x.y >> 32u), u32(x.z >> 32u), u32(x.w >> 32u));
     let low = vec4<u32>(x & vec4<u64>(0xfffffffflu));
     // 26 bits and one for the rest are enough for every float that follows.
     let lift = min(countLeadingZeros(high), vec4<u32>(31u));

@@ -1,7 +1,7 @@
 // Integers of 64 bits. Sums, differences and products wrap. Division by zero yields 0 and leaves
 // everything as the remainder, so that a = b q + r holds for every b; the lowest value by -1 wraps
 // to itself. A shift by the width or more (a negative count is a huge one) leaves nothing but the
-// sign.
+// sign. Elements are shifted one by one: of vectors Metal's compiler wants both sides equally wide.
 
 fn abs_i64(x: vec4<i64>) -> vec4<i64> {
     return select(x, -x, x < vec4<i64>(0li));
@@ -52,12 +52,16 @@ fn rem_floor_i64(a: vec4<i64>, b: vec4<i64>) -> vec4<i64> {
 }
 
 fn shl_i64(x: vec4<i64>, n: vec4<i64>) -> vec4<i64> {
-    let y = x << vec4<u32>(min_u64(vec4<u64>(n), vec4<u64>(63lu)));
-    return select(vec4<i64>(0li), y, vec4<u64>(n) < vec4<u64>(64lu));
+    return vec4<i64>(shl_u64(vec4<u64>(x), vec4<u64>(n)));
 }
 
 fn shr_i64(x: vec4<i64>, n: vec4<i64>) -> vec4<i64> {
-    return x >> vec4<u32>(min_u64(vec4<u64>(n), vec4<u64>(63lu)));
+    let by = shift_by(vec4<u64>(n));
+    return vec4<i64>(x.x >> by.x, x.y >> by.y, x.z >> by.z, x.w >> by.w);
+}
+
+fn shift_by(n: vec4<u64>) -> vec4<u32> {
+    return vec4<u32>(min_u64(n, vec4<u64>(63lu)));
 }
 
 fn sign_u64(x: vec4<u64>) -> vec4<u64> {
@@ -98,11 +102,13 @@ fn rem_floor_u64(a: vec4<u64>, b: vec4<u64>) -> vec4<u64> {
 }
 
 fn shl_u64(x: vec4<u64>, n: vec4<u64>) -> vec4<u64> {
-    let y = x << vec4<u32>(min_u64(vec4<u64>(n), vec4<u64>(63lu)));
-    return select(vec4<u64>(0lu), y, vec4<u64>(n) < vec4<u64>(64lu));
+    let by = shift_by(n);
+    let y = vec4<u64>(x.x << by.x, x.y << by.y, x.z << by.z, x.w << by.w);
+    return select(vec4<u64>(0lu), y, n < vec4<u64>(64lu));
 }
 
 fn shr_u64(x: vec4<u64>, n: vec4<u64>) -> vec4<u64> {
-    let y = x >> vec4<u32>(min_u64(vec4<u64>(n), vec4<u64>(63lu)));
+    let by = shift_by(n);
+    let y = vec4<u64>(x.x >> by.x, x.y >> by.y, x.z >> by.z, x.w >> by.w);
     return select(vec4<u64>(0lu), y, n < vec4<u64>(64lu));
 }

@@ -3,6 +3,7 @@
 use crate::dtype::DType;
 use crate::error::causes;
 use crate::gpu::cause::bytes;
+use crate::wgsl::scan::Spot;
 
 causes! {
     pub(super) enum RunCause;
@@ -69,4 +70,8 @@ causes! {
         help ("split the tensor");
     Lacks { name: String, feature: String, adapter: String }, Rejected:
         ("{name}: it needs {feature}, which {adapter} lacks");
+    WideDivision { name: String, spot: Spot, adapter: String }, Rejected:
+        ("{name}:{}:{}: it divides single integers of 64 bits, which {adapter} cannot do by \
+          Metal{}", spot.line, spot.column, spot.picture())
+        help ("divide pairs and take the first: `(vec2<u64>(x) / vec2<u64>(y)).x`");
 }

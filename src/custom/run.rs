@@ -7,7 +7,7 @@ use bytemuck::NoUninit;
 
 use super::cause::RunCause;
 use super::kernel::Kernel;
-use crate::caps::{Feature, Limits};
+use crate::caps::{Backend, Feature, Limits};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::engine::Site;
@@ -355,6 +355,10 @@ impl Check<'_> {
         if let Some(feature) = lacking.each().next() {
             let (feature, adapter) = (feature.to_string(), caps.identity.name.clone());
             return Err(RunCause::Lacks { name: self.name(), feature, adapter }.into());
+        }
+        if let (Backend::Metal, Some(spot)) = (caps.identity.backend, &own.wide_division) {
+            let (name, adapter) = (self.name(), caps.identity.name.clone());
+            return Err(RunCause::WideDivision { name, spot: spot.clone(), adapter }.into());
         }
         let [x, y, z] = own.workgroup.map(u64::from);
         // One more tells of loops that went on.

@@ -24,6 +24,9 @@ pub(crate) fn bytes(n: u64) -> String {
     format!("{} {}", text.strip_suffix(".0").unwrap_or(&text), UNITS[unit])
 }
 
+/// How what the older of DX12's compilers says begins.
+const FXC: &str = "FXC D3DCompile error";
+
 /// What the store held when memory ran out.
 #[derive(Clone, Debug)]
 pub(crate) struct Shortage {
@@ -95,8 +98,13 @@ causes! {
                stuck goes with the process");
     Driver { doing: String, message: String }, Driver:
         ("{doing} failed in the driver: {message}")
-        help ("update the driver, or try another backend (WGPU_BACKEND=...); please report it \
-               with the output of the doctor");
+        help ("{}", match message.contains(FXC) {
+            true => "this is FXC, which Windows brings along: put DXC's dxcompiler.dll (1.8.2502 \
+                     or later) beside the program, and wgpu takes that; or try another backend \
+                     (WGPU_BACKEND=vulkan)",
+            false => "update the driver, or try another backend (WGPU_BACKEND=...); please report \
+                      it with the output of the doctor",
+        });
     /// What the caller brought, not what wharf did with it.
     Theirs { doing: String, message: String }, Foreign:
         ("{doing}: wgpu refuses what it was given: {message}")
@@ -156,5 +164,20 @@ impl fmt::Display for Shortage {
         let [requested, live, pooled, largest] = all.map(bytes);
         let cap = self.cap.map_or_else(|| "none".into(), bytes);
         write!(f, "{requested}; live {live}, pooled {pooled}, largest free {largest}, cap {cap}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_windows_own_compiler_refuses_is_for_a_newer_one() {
+        for (said, remedy) in [("FXC D3DCompile error (0x80004005)", "dxcompiler"), ("?", "update")]
+        {
+            let (doing, message) = ("a pipeline".into(), format!("internal: {said}: X3511"));
+            let error = Error::from(DeviceCause::Driver { doing, message });
+            assert!(error.help().is_some_and(|help| help.contains(remedy)), "{error:?}");
+        }
     }
 }

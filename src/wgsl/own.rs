@@ -29,6 +29,7 @@ use astray::astray;
 use bounded::bounded;
 use cause::OwnCause;
 use endless::endless;
+use metal::wide_division;
 use normal::{Setting, normal};
 use portable::{LENGTHS, TOLD, adapted, arrays};
 
@@ -39,6 +40,7 @@ mod astray;
 mod bounded;
 pub(crate) mod cause;
 mod endless;
+mod metal;
 mod normal;
 mod portable;
 
@@ -99,6 +101,8 @@ pub(crate) struct Reflection {
     pub(crate) workgroup: [u32; 3],
     pub(crate) workgroup_bytes: u32,
     pub(crate) tunables: Vec<Tunable>,
+    /// Where single integers of 64 bits are divided, which Metal's compiler refuses.
+    pub(crate) wide_division: Option<Spot>,
     /// What ends its loops, where something does.
     pub(crate) bound: Option<Arc<LoopBound>>,
 }
@@ -149,6 +153,7 @@ impl OwnText {
             workgroup: point.workgroup_size,
             workgroup_bytes: 0,
             tunables,
+            wide_division: wide_division(&module, &info).map(|at| Spot::of(&normal, at)),
             bound: None,
         };
         self.bind(&mut found, (&module, info.get_entry_point(entry)), &normal, stowage)?;

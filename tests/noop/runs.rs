@@ -80,6 +80,36 @@ fn what_a_device_lacks_for_a_kernel_is_told_with_both_numbers() {
 }
 
 #[test]
+fn metal_divides_pairs_of_wide_integers_and_no_single_ones() {
+    let (metal, vulkan) = (fixtures::apple_m2(), fixtures::nvidia_vulkan());
+    let pair = "(vec2<u64>(y[1]) / vec2<u64>(y[2])).x";
+    for (caps, quotient, refused) in [
+        (&metal, "y[1] / y[2]", true),
+        (&metal, "y[1] % y[2]", true),
+        (&metal, pair, false),
+        (&vulkan, "y[1] / y[2]", false),
+    ] {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> y: array<u64>;\n\
+             @compute @workgroup_size(1) fn any() {{ y[0] = {quotient}; }}"
+        );
+        let device = Device::on_paper(caps, &Policy::exact()).expect("it is on paper");
+        let kernel = Kernel::from_wgsl("k", &text).expect("it is right");
+        let run = device.run(&kernel).create("y", [4], DType::U64).groups([1, 1, 1]);
+        let Err(error) = made(run) else {
+            assert!(!refused, "{quotient} by {caps:?}");
+            continue;
+        };
+        assert!(refused, "{error:?}");
+        let begin = "k:2:47: it divides single integers of 64 bits, which Apple M2 cannot do by \
+                     Metal\n";
+        assert!(error.to_string().starts_with(begin), "{error}");
+        assert_eq!(error.kind(), ErrorKind::Rejected);
+        assert!(error.help().is_some_and(|help| help.contains("vec2<u64>(x)")), "{error:?}");
+    }
+}
+
+#[test]
 fn of_no_threads_nothing_runs_and_nothing_is_made() {
     let device = device(|caps| caps);
     let text = "@group(0) @binding(0) var<storage> x: array<f32>;

@@ -15,6 +15,7 @@ pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<St
     for_browsers(kernel, module);
     let knows = |not: &[Needs]| not.iter().all(|need| !kernel.needs.contains(*need));
     let msl = knows(&[Needs::F64]).then(|| {
+        metal(kernel, module, &info);
         let options = msl::Options {
             lang_version: (2, 4),
             fake_missing_bindings: true,
@@ -31,16 +32,12 @@ pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<St
         spirv(kernel, module, &info);
     }
     let hlsl = (!teams).then(|| {
-        let options = hlsl::Options {
-            shader_model: hlsl::ShaderModel::V6_2,
-            fake_missing_bindings: true,
-            ..Default::default()
-        };
-        let mut text = String::new();
-        hlsl::Writer::new(&mut text, &options, &Default::default())
-            .write(module, &info, None)
-            .unwrap_or_else(|e| panic!("{} in HLSL: {e}\n{}", kernel.name, kernel.wgsl));
-        dx12(kernel, module, &text);
+        // FXC is asked where there is no DXC, and only for what needs nothing more.
+        if kernel.needs == Needs::NONE {
+            direct3d(kernel, module, &info, hlsl::ShaderModel::V5_1);
+        }
+        let text = direct3d(kernel, module, &info, hlsl::ShaderModel::V6_2);
+        dxc(kernel, module, &text);
         text
     });
     let glsl = knows(&[Needs::F16, Needs::INT64, Needs::COOPERATIVE]).then(|| {
@@ -106,14 +103,52 @@ fn spirv(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleIn
     assert_eq!(words.first(), Some(&0x0723_0203), "{} in SPIR-V", kernel.name);
 }
 
-/// Checks that no type occurs twice: naga writes an array's constructor once for each name of its
-/// type, and DX12's compiler takes two of them for one function. With `WHARF_DXC=dxc` that compiler
-/// checks every text that needs no more memory of a workgroup than DX12 has.
-fn dx12(kernel: &Assembled, module: &naga::Module, text: &str) {
+/// Checks that nothing is in a text which naga writes so that Metal's compiler refuses it: a single
+/// integer of 64 bits that is divided, a quad of them that is shifted by counts of 32 bits. Pairs
+/// (`shared/wide.wgsl`) are for processors.
+fn metal(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleInfo) {
+    use naga::BinaryOperator::{Divide, Modulo, ShiftLeft, ShiftRight};
+    use naga::TypeInner::{Scalar, Vector};
+    use naga::VectorSize::Quad;
+    let functions = module.functions.iter().map(|(handle, function)| (function, &info[handle]));
+    let entries = module.entry_points.iter().enumerate();
+    let entries = entries.map(|(i, entry)| (&entry.function, info.get_entry_point(i)));
+    for (function, info) in functions.chain(entries) {
+        for (_, expression) in function.expressions.iter() {
+            let naga::Expression::Binary { op, left, .. } = *expression else { continue };
+            let refused = match (op, info[left].ty.inner_with(&module.types)) {
+                (Divide | Modulo, Scalar(of)) => of.width == 8,
+                (ShiftLeft | ShiftRight, Vector { size: Quad, scalar }) => scalar.width == 8,
+                _ => false,
+            };
+            assert!(!refused, "{} has {op:?} of 64 bits\n{}", kernel.name, kernel.wgsl);
+        }
+    }
+}
+
+/// Translates to HLSL. Checks that no type occurs twice: naga writes an array's constructor once
+/// for each name of its type, and DX12's compilers take two of them for one function.
+fn direct3d(
+    kernel: &Assembled,
+    module: &naga::Module,
+    info: &naga::valid::ModuleInfo,
+    shader_model: hlsl::ShaderModel,
+) -> String {
+    let options = hlsl::Options { shader_model, fake_missing_bindings: true, ..Default::default() };
+    let mut text = String::new();
+    hlsl::Writer::new(&mut text, &options, &Default::default())
+        .write(module, info, None)
+        .unwrap_or_else(|e| panic!("{} in HLSL: {e}\n{}", kernel.name, kernel.wgsl));
     let mut types = HashSet::new();
     for line in text.lines().filter(|line| line.starts_with("typedef")) {
         assert!(types.insert(line), "{} has {line} twice in HLSL\n{}", kernel.name, kernel.wgsl);
     }
+    text
+}
+
+/// With `WHARF_DXC=dxc` DX12's newer compiler checks every text that needs no more memory of a
+/// workgroup than DX12 has.
+fn dxc(kernel: &Assembled, module: &naga::Module, text: &str) {
     let Ok(compiler) = env::var("WHARF_DXC") else { return };
     let shared = module.global_variables.iter().map(|(_, variable)| variable);
     let shared = shared.filter(|variable| variable.space == naga::AddressSpace::WorkGroup);
