@@ -6,9 +6,25 @@ fn fract_f32(x: vec4<f32>) -> vec4<f32> {
 
 // WGSL promises nothing of divisors beyond 2^126, whose reciprocals are subnormal: on NVIDIA's
 // driver such quotients are zero. A quarter of both sides has the same quotient.
+// A compiler that assumes neither NaN nor infinity takes x / x for 1 (Metal's, DX12's). Which
+// quotients are none is seen by bits, and NaN made of the dividend's, which it does not know.
 fn div_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let part = select(vec4<f32>(1.0), vec4<f32>(0.25), abs(b) > vec4<f32>(8.507059e37));
-    return (a * part) / (b * part);
+    let zero = (a == vec4<f32>(0.0)) & (b == vec4<f32>(0.0));
+    let none = zero | !(is_finite_f32(a) | is_finite_f32(b));
+    return select((a * part) / (b * part), nan_where(a, none), none);
+}
+
+// WGSL promises no more of `sqrt` than of 1 / inverseSqrt(x), which may be off by 6.5 ulp; Metal's
+// is x inverseSqrt(x), off by 4.5. One step of Newton's leaves 1.2 at most: by how far x y^2 is
+// from 1, which is not lost where x is tiny. Where x is not a positive normal number the driver
+// has the answer.
+fn sqrt_f32(x: vec4<f32>) -> vec4<f32> {
+    let y = inverseSqrt(x);
+    let near = x * y;
+    let root = fma(0.5 * near, fma(-near, y, vec4<f32>(1.0)), near);
+    let beyond = bitcast<vec4<u32>>(x) - vec4<u32>(0x00800000u);
+    return select(sqrt(x), root, beyond < vec4<u32>(0x7f000000u));
 }
 
 fn recip_f32(x: vec4<f32>) -> vec4<f32> {
@@ -32,7 +48,7 @@ fn hypot_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let high = max_f32(abs_f32(a), abs_f32(b));
     let low = min_f32(abs_f32(a), abs_f32(b));
     let ratio = div_f32(low, max(high, vec4<f32>(1.1754944e-38)));
-    return inf_where(abs_f32(high * sqrt(1.0 + ratio * ratio)), is_inf_f32(a) | is_inf_f32(b));
+    return inf_where(abs_f32(high * sqrt_f32(1.0 + ratio * ratio)), is_inf_f32(a) | is_inf_f32(b));
 }
 
 // n less a multiple of d, the multiple cut to 12 bits and d taken in two halves, so that every
@@ -86,6 +102,7 @@ fn rem_floor_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
 fn abs_f32(x: vec4<f32>) -> vec4<f32> { return x; }
 fn copysign_f32(x: vec4<f32>, sign: vec4<f32>) -> vec4<f32> { return x; }
 fn inf_where(value: vec4<f32>, test: vec4<bool>) -> vec4<f32> { return value; }
+fn is_finite_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(true); }
 fn is_inf_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(false); }
 fn is_nan_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(false); }
 fn key(x: vec4<f32>) -> vec4<i32> { return vec4<i32>(0); }

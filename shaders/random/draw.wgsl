@@ -22,7 +22,7 @@ fn draw_uniform(q: u32) -> vec4<f32> {
 // Box and Muller: two normal numbers from two words, from 2^-32 to 1 and from 0 to a whole turn.
 fn draw_normal(q: u32) -> vec4<f32> {
     let b = random_block(q, 0u);
-    let r = sqrt(max(-2.0 * ln_part(b.xxzz), vec4<f32>(0.0)));
+    let r = sqrt_f32(max(-2.0 * ln_part(b.xxzz), vec4<f32>(0.0)));
     // A cosine is the sine a quarter on.
     return r * sin_part(b.yyww >> vec4<u32>(8u), vec4<u32>(1u, 0u, 1u, 0u));
 }
@@ -50,5 +50,6 @@ struct Params {
 fn philox(counter: vec4<u32>, key: vec2<u32>) -> vec4<u32> { return counter; }
 fn part_of(a: u32, b: u32, count: u32) -> u32 { return a; }
 fn ln_part(bits: vec4<u32>) -> vec4<f32> { return vec4<f32>(bits); }
+fn sqrt_f32(x: vec4<f32>) -> vec4<f32> { return x; }
 fn sin_part(k: vec4<u32>, n: vec4<u32>) -> vec4<f32> { return vec4<f32>(k + n); }
 // end alone

@@ -2,6 +2,5 @@
 //! builtins that a function calls, and what many terms can add up to.
 
 pub(super) const DIV: &str = "`/` may be off by 2.5 ulp";
-pub(super) const SQRT: &str = "`sqrt` may be off by 4.5 ulp";
 pub(super) const EXP: &str = "`exp` may be off by 3 + 2 abs(x) ulp";
 pub(super) const TERMS: &str = "the more terms, the more roundings";

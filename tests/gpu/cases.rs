@@ -25,6 +25,7 @@ mod indexing;
 mod judged;
 mod laid;
 mod lent;
+mod liberties;
 mod linalg;
 mod luck;
 mod makers;
@@ -88,6 +89,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(torch::cases(adapter));
     cases.extend(elementwise::cases(adapter));
     cases.extend(accuracy::cases(adapter));
+    cases.extend(liberties::cases());
     cases.extend(judged::cases(adapter));
     cases.extend(doubles::cases(adapter));
     cases.extend(eights::cases(adapter));

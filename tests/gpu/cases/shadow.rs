@@ -292,15 +292,19 @@ async fn clean(ctx: &Ctx) -> Outcome {
     Ok(())
 }
 
-/// The line of a shader file with this text.
 pub(super) fn mutant(plant: &Plant) -> core::result::Result<Mutant, String> {
+    mistake(plant.path, plant.was, plant.now)
+}
+
+/// The line of a shader file with this text, as another one.
+pub(super) fn mistake(path: &str, was: &str, now: &str) -> core::result::Result<Mutant, String> {
     let entries = CATALOG.iter().flat_map(|entry| [&entry.source].into_iter().chain(entry.parts));
     let mut sources = library::fragments().chain(entries);
     let source: &Source =
-        sources.find(|source| source.path == plant.path).ok_or("there is no such file")?;
-    let at = source.text.lines().position(|line| line.trim() == plant.was);
+        sources.find(|source| source.path == path).ok_or("there is no such file")?;
+    let at = source.text.lines().position(|line| line.trim() == was);
     let line = at.ok_or("there is no such line")? as u32 + 1;
-    let [path, was, now] = [plant.path, plant.was, plant.now].map(str::to_owned);
+    let [path, was, now] = [path, was, now].map(str::to_owned);
     Ok(Mutant { path, line, was, now })
 }
 
