@@ -481,4 +481,63 @@ impl Gpu {
         // If the poll fails, the next checked call reports why.
         let _ = poll(&self.device, wgpu::PollType::Poll);
     }
+
+    /// Makes the calls of one kind with these numbers, counted from now, fail.
+    #[cfg(feature = "testing")]
+    pub(crate) fn fail(&self, call: Call, range: core::ops::Range<u64>) {
+        let asked = Injected { fails: Some((call, range)), ..Injected::default() };
+        lock(&self.faults).ask(asked);
+    }
+
+    /// Loses the device right after the `n`th submission from now.
+    #[cfg(feature = "testing")]
+    pub(crate) fn lose_after(&self, n: u64) {
+        lock(&self.faults).ask(Injected { loss: Some(n), ..Injected::default() });
+    }
+
+    /// How many failures this device has met that a test asked for.
+    #[cfg(feature = "testing")]
+    pub(crate) fn failures(&self) -> u64 {
+        lock(&self.faults).failures
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn injected_failure(&self, of: Call, doing: &str, size: Option<u64>) -> Result<()> {
+        lock(&self.faults).call(of, doing, size)
+    }
+
+    #[cfg(feature = "testing")]
+    fn injected_loss(&self) {
+        if lock(&self.faults).submit() {
+            self.device.destroy();
+        }
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn time_by_passes(&self) {
+        self.timed_by_passes.store(true, Ordering::Relaxed);
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn is_timed_by_passes(&self) -> bool {
+        self.timed_by_passes.load(Ordering::Relaxed)
+    }
+
+    /// A MiB of NaN, whether read as f32, f16 or bf16.
+    #[cfg(feature = "testing")]
+    pub(crate) fn rubbish(&self) -> Result<wgpu::Buffer> {
+        if let Some(made) = self.rubbish.get() {
+            return Ok(made.clone());
+        }
+        let bytes = [0xc0, 0x7f].repeat(1 << 19);
+        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let (label, size) = (Some("wharf.rubbish"), bytes.len() as u64);
+        let descriptor = wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false };
+        let made = self.checked("spoiling", || {
+            let made = self.device.create_buffer(&descriptor);
+            self.queue.write_buffer(&made, 0, &bytes);
+            made
+        })?;
+        Ok(self.rubbish.get_or_init(|| made).clone())
+    }
 }
