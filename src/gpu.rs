@@ -485,14 +485,13 @@ impl Gpu {
     /// Makes the calls of one kind with these numbers, counted from now, fail.
     #[cfg(feature = "testing")]
     pub(crate) fn fail(&self, call: Call, range: core::ops::Range<u64>) {
-        let asked = Injected { fails: Some((call, range)), ..Injected::default() };
-        lock(&self.faults).ask(asked);
+        lock(&self.faults).fail(call, range);
     }
 
     /// Loses the device right after the `n`th submission from now.
     #[cfg(feature = "testing")]
     pub(crate) fn lose_after(&self, n: u64) {
-        lock(&self.faults).ask(Injected { loss: Some(n), ..Injected::default() });
+        lock(&self.faults).lose_after(n);
     }
 
     /// How many failures this device has met that a test asked for.

@@ -35,19 +35,25 @@ pub enum Call {
 /// Failures that a test asks for.
 #[derive(Debug, Default)]
 pub(super) struct Injected {
-    pub(super) fails: Option<(Call, core::ops::Range<u64>)>,
+    fails: Option<(Call, core::ops::Range<u64>)>,
     /// Calls of each kind so far.
     made: [u64; 4],
-    pub(super) loss: Option<u64>,
+    loss: Option<u64>,
     submitted: u64,
     /// How many there were.
     pub(super) failures: u64,
 }
 
 impl Injected {
-    /// Asks for something else, counted from now.
-    pub(super) fn ask(&mut self, asked: Self) {
-        *self = Self { failures: self.failures, ..asked };
+    /// Asks for calls that fail, and nothing else, counted from now.
+    pub(super) fn fail(&mut self, call: Call, range: core::ops::Range<u64>) {
+        let fails = Some((call, range));
+        *self = Self { fails, failures: self.failures, ..Self::default() };
+    }
+
+    /// Asks for the loss of the device after a submission, and nothing else, counted from now.
+    pub(super) fn lose_after(&mut self, n: u64) {
+        *self = Self { loss: Some(n), failures: self.failures, ..Self::default() };
     }
 
     /// Fails if this call is one that shall.

@@ -2,7 +2,9 @@
 //! host's clock saw, and nothing that is computed depends on being watched.
 
 use wharf::caps::{Backend, Feature};
-use wharf::profile::{Report, Row};
+use wharf::profile::Report;
+#[cfg(not(target_arch = "wasm32"))]
+use wharf::profile::Row;
 use wharf::tensor::Blocks;
 use wharf::testing::Inside;
 use wharf::{Adapter, DType, Device};
