@@ -117,10 +117,16 @@ mod tests {
         // Two as four is what lies beside each place.
         assert_eq!(Filter::Linear.terms(1, 2, 4), [(0, 0.75), (1, 0.25)]);
         assert_eq!(Filter::Linear.terms(0, 2, 4), [(0, 1.0)]);
-        // Half way between the middle two of four, and the cubic's own weights there.
+        // One of four lies half way between the middle two, and reaches all: 1/8 and 3/8 of its
+        // own length away.
+        let [far, near] = [3.0f64, 1.0].map(|eighths| {
+            let x = eighths / 8.0;
+            1.5 * x * x * x - 2.5 * x * x + 1.0
+        });
         let cubic = Filter::Cubic.terms(0, 4, 1);
-        let sum: f64 = cubic.iter().map(|(_, weight)| weight).sum();
-        assert!(cubic.len() == 4 && cubic[0] == cubic[0] && (sum - 1.0).abs() < 1e-15);
-        assert!(cubic[1].1 == cubic[2].1 && cubic[1].1 > cubic[0].1);
+        assert_eq!(cubic.iter().map(|(j, _)| *j).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        for ((_, weight), want) in cubic.iter().zip([far, near, near, far]) {
+            assert!((weight - want / (2.0 * (far + near))).abs() < 1e-15, "{weight}");
+        }
     }
 }
