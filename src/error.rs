@@ -92,14 +92,14 @@ pub(crate) trait Cause: fmt::Display + Send + Sync + 'static {
     fn note_adapter(&self, _: &dyn Fn() -> String) {}
 }
 
-/// Declares an enum of causes as a table: of each its numbers, its kind, its message, and perhaps
-/// its help. Message and help are written as for `format!`.
+/// Declares an enum of causes as a table: of each its numbers, its kind, its message, and its
+/// help. Message and help are written as for `format!`.
 macro_rules! causes {
     (
         $(#[$about:meta])* $visible:vis enum $causes:ident;
         $(
             $(#[$doc:meta])* $cause:ident $({ $($field:ident: $of:ty),* })?, $kind:ident:
-            ($($message:tt)+) $(help ($($help:tt)+))?;
+            ($($message:tt)+) help ($($help:tt)+);
         )*
     ) => {
         $(#[$about])*
@@ -126,7 +126,7 @@ macro_rules! causes {
                 match self {$(
                     Self::$cause $({ $($field),* })? => {
                         let _ = ($($($field,)*)?);
-                        [$(format!($($help)+))?].into_iter().next()
+                        Some(format!($($help)+))
                     }
                 )*}
             }

@@ -85,7 +85,8 @@ causes! {
         help ("operands are quads: `V` is their type and `V(0.0)` four zeros, \
                `select(no, yes, condition)` chooses; see `wharf::custom::Formula`");
     Arity { name: String, given: usize, takes: usize }, DType:
-        ("{name}: operands given: {given}, taken: {takes}");
+        ("{name}: operands given: {given}, taken: {takes}")
+        help ("`x.apply(&f, &[..])` gives those beside x");
     Takes { name: String, given: DType, takes: String }, DType:
         ("{name} does not exist for {given}")
         help ("{name} takes {takes}: cast to one of them");

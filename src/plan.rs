@@ -538,7 +538,7 @@ impl Cause for NotCarried {
                 allow(from, to)
             ),
             Permission::Impossible(..) => "allow another dtype, or convert on the host".into(),
-            _ => return None,
+            _ => "choose another adapter, or convert on the host".into(),
         })
     }
 }

@@ -9,14 +9,17 @@ causes! {
     pub(super) enum RunCause;
 
     Unreadable { path: String, why: String }, File:
-        ("{path}: {why}");
+        ("{path}: {why}")
+        help ("give the path of a WGSL file that this program may read");
     Missing { name: String, missing: String }, Shader:
         ("{name}: override {missing} has no value")
         help ("give it one: `kernel.with({missing:?}, 64)?`");
     Unknown { name: String, given: String, has: String }, Shader:
-        ("{name}: there is no binding {given:?}, it has {has}");
+        ("{name}: there is no binding {given:?}, it has {has}")
+        help ("a binding is given by the name of its `var<storage>`");
     Twice { name: String, binding: String }, Shader:
-        ("{name}: binding {binding} is given twice");
+        ("{name}: binding {binding} is given twice")
+        help ("a tensor is read, or created, or updated: leave out one of the two");
     Unbound { name: String, binding: String, calls: &'static str }, Shader:
         ("{name}: binding {binding} is not given")
         help ("give it by {calls}");
@@ -41,12 +44,14 @@ causes! {
         ("{name}: binding {binding} is given {given} elements, places in it go to {max}")
         help ("split the tensor");
     Short { name: String, binding: String, takes: u64, given: u64 }, Shape:
-        ("{name}: binding {binding} is an array of {takes} numbers, the tensor has {given}");
+        ("{name}: binding {binding} is an array of {takes} numbers, the tensor has {given}")
+        help ("give a tensor of {takes}, or declare it without a length, as `array<f32>`");
     Empty { name: String, binding: String }, Shape:
         ("{name}: binding {binding} is given a tensor without elements")
         help ("it may be empty where nothing runs, as by `threads([0, 1, 1])`");
     Results { name: String, created: usize, taken: usize }, Shader:
-        ("{name}: tensors created: {created}, taken: {taken}");
+        ("{name}: tensors created: {created}, taken: {taken}")
+        help ("one comes out for each `create`: `let [a, b] = run.record()?` takes two");
     Uniform { name: String, takes: u32, given: usize }, Shader:
         ("{name}: the uniform is {takes} bytes, {given} are given")
         help ("`set` takes all of it, gaps included, as WGSL lays it out; nothing where there is \
@@ -69,7 +74,9 @@ causes! {
         ("{name}: binding {binding} is given {}, one binding holds {}", bytes(*given), bytes(*max))
         help ("split the tensor");
     Lacks { name: String, feature: String, adapter: String }, Rejected:
-        ("{name}: it needs {feature}, which {adapter} lacks");
+        ("{name}: it needs {feature}, which {adapter} lacks")
+        help ("write it without, for adapters such as this one, or choose another: \
+               `Adapter::list()` shows them");
     WideDivision { name: String, spot: Spot, adapter: String }, Rejected:
         ("{name}:{}:{}: it divides single integers of 64 bits, which {adapter} cannot do by \
           Metal{}", spot.line, spot.column, spot.picture())

@@ -194,7 +194,8 @@ causes! {
                `takes` says what a formula takes");
     /// Of a kernel's oracle.
     Lengths { name: String, made: usize, exact: usize }, Shape:
-        ("{name}: the first tensor that it creates has {made} elements, the oracle gives {exact}");
+        ("{name}: the first tensor that it creates has {made} elements, the oracle gives {exact}")
+        help ("create it with a place for each result of the oracle");
     /// It would be compared with nothing.
     NoResult { name: String }, Shader:
         ("{name}: there is nothing to check: the run creates no tensor")

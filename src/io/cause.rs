@@ -11,7 +11,8 @@ causes! {
     pub(super) enum ArchiveCause;
 
     Unreadable { why: String }, File:
-        ("the file cannot be read: {why}");
+        ("the file cannot be read: {why}")
+        help ("give the path of a file that this program may read");
     Undescribed { dtype: DType }, DType:
         ("numpy has no {dtype}")
         help ("cast it to f32, which holds all of its values");

@@ -10,7 +10,8 @@ causes! {
         ("rank {rank} is above the largest, {rank_max}")
         help ("merge neighbouring axes until at most {RANK_MAX} are left");
     Elements { dims: Vec<usize> }, Shape:
-        ("shape {dims:?} has more than {} elements", isize::MAX);
+        ("shape {dims:?} has more than {} elements", isize::MAX)
+        help ("nothing has room for it: look at how its lengths were reckoned");
     Axis { axis: Axis, shape: Shape }, Shape:
         ("axis {axis} does not exist in {shape} of rank {}", shape.rank())
         help ("{}", match shape.rank() {
@@ -89,7 +90,8 @@ causes! {
         ("axis {axis} has length {dim}, not 1")
         help ("only an axis of length 1 goes away; `select` takes one place of a longer one");
     Strides { strides: usize, rank: usize }, Layout:
-        ("{strides} stride{} for a shape of rank {rank}", if *strides == 1 { "" } else { "s" });
+        ("{strides} stride{} for a shape of rank {rank}", if *strides == 1 { "" } else { "s" })
+        help ("give one for each axis, {rank} in all");
     Outside { lowest: i128, highest: i128, elements: usize }, Layout:
         ("layout reaches {}", match *lowest < 0 {
             true => format!("element {lowest}, before the first"),
@@ -108,12 +110,14 @@ causes! {
             _ => format!("at most {dim} fit; `pad` makes the axis longer"),
         });
     Same { what: &'static str, left: Shape, right: Shape }, Shape:
-        ("{what}: left {left}, right {right}");
+        ("{what}: left {left}, right {right}")
+        help ("both have to be of one shape here: `broadcast_to` and `reshape` change one");
     NotOne { shape: Shape }, Shape:
         ("{shape} has {} elements, not 1", shape.elements())
         help ("`to_vec()` reads any number of elements");
     Repeated { axis: Axis, axes: Vec<Axis> }, Shape:
-        ("axis {axis} occurs twice in {axes:?}");
+        ("axis {axis} occurs twice in {axes:?}")
+        help ("name each axis once; -1 is the last, which has a place from 0, too");
 }
 
 const BROADCAST: &str =

@@ -14,7 +14,8 @@ causes! {
     pub(crate) enum TensorCause;
 
     Nothing { what: &'static str }, Shape:
-        ("{what} of no tensors");
+        ("{what} of no tensors")
+        help ("give one at least: its dtype and device are those of the result");
     Dtypes { what: &'static str, left: DType, right: DType }, DType:
         ("{what}: dtypes differ: left {left}, right {right}")
         help ("cast one of them: `cast(dtype)`");
@@ -55,7 +56,8 @@ causes! {
         ("pad: {pad} reflected from axis {axis} of length {dim}")
         help ("at most one less than the axis has can be reflected");
     Replicate { axis: usize, pad: usize }, Shape:
-        ("pad: {pad} replicated from axis {axis} of length 0");
+        ("pad: {pad} replicated from axis {axis} of length 0")
+        help ("nothing is there to repeat: `Pad::Constant` takes its numbers from nowhere");
     Wrap { axis: usize, pad: usize, dim: usize }, Shape:
         ("pad: {pad} wrapped around axis {axis} of length {dim}")
         help ("at most as many as the axis has can come from its other end");
@@ -76,7 +78,8 @@ causes! {
          Feature::ShaderInt64.name())
         help ("draw f32, and `cast(DType::F64)`");
     Probability { probability: f64 }, Shape:
-        ("bernoulli: probability {probability:?} is outside 0..=1");
+        ("bernoulli: probability {probability:?} is outside 0..=1")
+        help ("a part of all, not per cent: 0.25 for a quarter");
     Empty { low: i64, high: i64 }, Shape:
         ("integers: {low}..{high} has {} numbers, not 1 to 2^32",
          (i128::from(*high) - i128::from(*low)).max(0))
@@ -120,7 +123,8 @@ causes! {
         ("{bytes} bytes at byte {offset} are no whole words of 4 bytes")
         help ("begin at a multiple of 4, and pad the tensor: `pad`");
     Beyond { offset: u64, bytes: u64, size: u64 }, Foreign:
-        ("{bytes} bytes at byte {offset} end beyond the buffer, which has {size}");
+        ("{bytes} bytes at byte {offset} end beyond the buffer, which has {size}")
+        help ("a tensor takes elements times bytes of each, counted from the offset");
     /// The host has no room for what is read.
     HostMemory { elements: usize, dtype: DType }, OutOfMemory:
         ("out of host memory for {elements} values of {dtype}")

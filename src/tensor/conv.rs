@@ -390,7 +390,8 @@ causes! {
         help ("a weight is `[out, channels / groups, ..]`, and its groups are those of \
                `Conv::groups`");
     Zero { what: &'static str, axis: usize }, Shape:
-        ("{what} 0 on axis {axis}, not 1 or more");
+        ("{what} 0 on axis {axis}, not 1 or more")
+        help ("1 is the one that changes nothing, and what is left out has");
     Covers { axis: usize, taps: usize, covers: usize, dim: usize, padded: usize }, Shape:
         ("{taps} taps cover {covers} elements of axis {axis}, which has {padded} with its padding, \
           and {dim} without")

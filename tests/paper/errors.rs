@@ -28,8 +28,9 @@ fn shapes() {
         "merge neighbouring axes until at most 8 are left",
     );
     let many = "shape [4294967296, 4294967296] has more than 9223372036854775807 elements";
-    says(Shape::new([1 << 32; 2]), ErrorKind::Shape, many, None);
-    says([1 << 32; 2].into_shape(), ErrorKind::Shape, many, None);
+    let help = "nothing has room for it: look at how its lengths were reckoned";
+    says(Shape::new([1 << 32; 2]), ErrorKind::Shape, many, help);
+    says([1 << 32; 2].into_shape(), ErrorKind::Shape, many, help);
     let (a, b) = (Shape::new([4, 2, 3]).unwrap(), Shape::new([5, 3]).unwrap());
     let text = "[4, 2, 3] and [5, 3] do not broadcast: 2 against 5 on axis 1";
     says(a.broadcast(&b), ErrorKind::Shape, text, BROADCAST);
@@ -177,7 +178,8 @@ fn shapes_of_views() {
 fn layouts() {
     let (shape, layout) = (Shape::new([2, 3]).unwrap(), ErrorKind::Layout);
     let text = "3 strides for a shape of rank 2";
-    says(Layout::strided(shape, &[1, 2, 3], 0), layout, text, None);
+    let help = "give one for each axis, 2 in all";
+    says(Layout::strided(shape, &[1, 2, 3], 0), layout, text, help);
     let text = "layout reaches element -3, before the first";
     says(Layout::strided(shape, &[-3, 1], 0), layout, text, OUTSIDE);
     let text = "layout reaches elements 18446744073709551615 to 18446744073709551620, \
@@ -268,11 +270,6 @@ fn debug_prints_message_and_help() {
                 help: of two dimensions that differ one must be 1; \
                 `unsqueeze` adds an axis of length 1";
     assert_eq!(format!("{error:?}"), want);
-    assert_eq!(
-        format!("{:?}", Shape::new([1 << 32; 2]).err().unwrap()),
-        "shape [4294967296, 4294967296] \
-                has more than 9223372036854775807 elements"
-    );
     assert_eq!(error.clone().to_string(), error.to_string(), "a clone says the same");
     assert!(!error.is_out_of_memory() && !error.is_device_lost(), "of its own kind only");
 }

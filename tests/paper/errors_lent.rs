@@ -117,7 +117,7 @@ fn places_that_copies_do_not_reach() {
             &format!(
                 "copy_to_buffer: 24 bytes at byte {offset} end beyond the buffer, which has 64"
             ),
-            None,
+            "a tensor takes elements times bytes of each, counted from the offset",
         );
     }
     words.copy_to_buffer(&mine, 40).unwrap();

@@ -239,7 +239,12 @@ fn kernels_name_the_binding_that_is_not_there() {
         run.record::<1>().map(|_| ())
     };
     let text = "k: there is no binding \"otu\", it has x, out";
-    says(run("otu", DType::I32), ErrorKind::Shader, text, None);
+    says(
+        run("otu", DType::I32),
+        ErrorKind::Shader,
+        text,
+        "a binding is given by the name of its `var<storage>`",
+    );
     let text = "k: arrays of V are given i32 and f32";
     assert_eq!(run("out", DType::F32).unwrap_err().to_string(), text);
     run("out", DType::I32).unwrap();

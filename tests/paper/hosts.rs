@@ -89,5 +89,6 @@ fn counts_must_agree() {
         says(view, ErrorKind::Shape, text, help);
     }
     let strides = HostView::strided(&DATA, [2, 3], &[1], 0);
-    says(strides, ErrorKind::Layout, "1 stride for a shape of rank 2", None);
+    let text = "1 stride for a shape of rank 2";
+    says(strides, ErrorKind::Layout, text, "give one for each axis, 2 in all");
 }

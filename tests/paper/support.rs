@@ -72,10 +72,10 @@ pub(crate) fn says<T>(
     result: wharf::Result<T>,
     kind: ErrorKind,
     text: &str,
-    help: impl Into<Option<&'static str>>,
+    help: &str,
 ) {
     let error: Error = result.err().expect("it fails");
     assert_eq!(error.to_string(), text, "the message");
     assert_eq!(error.kind(), kind, "the kind of: {text}");
-    assert_eq!(error.help().as_deref(), help.into(), "the help for: {text}");
+    assert_eq!(error.help().as_deref(), Some(help), "the help for: {text}");
 }

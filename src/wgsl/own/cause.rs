@@ -3,15 +3,21 @@
 use crate::error::causes;
 use crate::wgsl::scan::Spot;
 
+/// What to do about what naga says.
+const NAGA: &str =
+    "this is WGSL's own rule: mend the text there; `wharf::custom` says what wharf adds to it";
+
 causes! {
     pub(crate) enum OwnCause;
 
     /// What naga says.
     Wrong { name: String, spot: Spot, why: String }, Shader:
-        ("{name}:{}:{}: {why}{}", spot.line, spot.column, spot.picture());
+        ("{name}:{}:{}: {why}{}", spot.line, spot.column, spot.picture())
+        help ("{NAGA}");
     /// What naga says, where it does not know the place.
     Somewhere { name: String, why: String }, Shader:
-        ("{name}: {why}");
+        ("{name}: {why}")
+        help ("{NAGA}");
     NoEntry { name: String }, Shader:
         ("{name}: there is no compute entry point")
         help ("mark its function: `@compute @workgroup_size(64)`");
@@ -30,5 +36,6 @@ causes! {
         help ("declare what it writes as `var<storage, read_write>`");
     Override { name: String, given: String, has: String }, Shader:
         ("{name}: there is no override {given:?}, {}",
-         if has.is_empty() { "nor any other" } else { has });
+         if has.is_empty() { "nor any other" } else { has })
+        help ("declare it in the WGSL: `override N: u32 = 64;`");
 }
