@@ -11,13 +11,14 @@
 //!
 //! The rules that keep it small: a node past a depth, a size or the adapter's bindings has its
 //! arguments realised when it is made, so that no walk is deep. A live handle alone never forces a
-//! store: an intermediate that is read later is computed then. A node that failed keeps its error,
-//! and everything computed from it has the same; but one that found no memory keeps what it is
-//! computed from, and is computed once somebody asks again and there is some.
+//! store: an intermediate that is read later is computed then, and a core that is gone on from
+//! twice has a kernel of its own. A node that failed keeps its error, and everything computed from
+//! it has the same; but one that found no memory keeps what it is computed from, and is computed
+//! once somebody asks again and there is some.
 
 use core::panic::Location;
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::dtype::DType;
@@ -35,7 +36,7 @@ use crate::shared::lock;
 use crate::timeline::Activity;
 use crate::transfer::clear;
 use crate::wgsl::expr::{self, Expr};
-use burden::{BINDINGS_MAX, Burden, Load, view_id};
+use burden::{BINDINGS_MAX, Burden, Weighed, view_id};
 pub(crate) use what::What;
 
 mod burden;
@@ -63,6 +64,9 @@ pub(crate) struct Node {
     todo: Mutex<Option<Todo>>,
     /// Views of it that nodes will read.
     consumers: AtomicU32,
+    /// Whether a kernel has taken its core on board: who goes on from it again would compute all of
+    /// it again, and a product is more than what is saved.
+    carried: AtomicBool,
     weight: Burden,
     /// Made when there was no memory for what had to be computed first. It is taken into no other
     /// kernel, and nor are its consumers, so that walks stay short: see [`Node::catch_up`].
@@ -169,6 +173,7 @@ impl Node {
             done: OnceLock::from(done),
             todo: Mutex::new(None),
             consumers: AtomicU32::new(0),
+            carried: AtomicBool::new(false),
             weight: Burden::default(),
             late: false,
             line: Location::caller(),
@@ -207,6 +212,7 @@ impl Node {
             done: OnceLock::new(),
             todo: Mutex::new(Some(Todo { what, args, choosing })),
             consumers: AtomicU32::new(0),
+            carried: AtomicBool::new(false),
             weight,
             late,
             line: context.site.line,
@@ -320,14 +326,22 @@ impl Node {
 
     /// The node as an input of a core: its expression if that may be computed on the way in,
     /// otherwise a view of its value.
-    fn head(self: &Arc<Self>, context: Context<'_>, layout: &Layout, fuse: bool) -> Result<Head> {
+    fn head(
+        self: &Arc<Self>,
+        context: Context<'_>,
+        layout: &Layout,
+        core: &dyn Core,
+    ) -> Result<Head> {
         let widest = self.dtype.width();
         let carried = || self.carries(context).is_some_and(|width| widest <= width);
-        if fuse && self.is_inlined(context, layout) && !carried() {
+        if core.takes_heads() && self.is_inlined(context, layout) && !carried() {
             let todo = lock(&self.todo);
             if let Some(work) = todo.as_ref().filter(|w| !matches!(w.what, What::Core(_))) {
                 let mut kernel = Fusion::default();
-                let root = kernel.take(context, self, work, false)?;
+                let mut root = kernel.take(context, self, work, false)?;
+                if core.looks() {
+                    root = kernel.stored(root, self.dtype)?;
+                }
                 kernel.expr.outputs = vec![root];
                 let Fusion { expr, operands, scalars, .. } = kernel;
                 return Ok(Head { expr, operands, scalars, shape: self.shape, dtype: self.dtype });
@@ -358,56 +372,26 @@ impl Node {
             && !self.late
             && context.known(self).is_none()
             && self.consumers.load(Ordering::Relaxed) <= 1
+            && !self.carried.load(Ordering::Relaxed)
             && layout.is_all_of(&self.shape)
     }
 }
 
-/// The most that a node with these arguments could take into one kernel: as if every argument that
-/// is not computed yet were taken in, because what keeps one out today - another consumer - may be
-/// gone when the node is realised. A core takes in expressions, if any, but no other core.
+/// What a node with these arguments costs.
 fn weigh(what: &What, args: &[Arg]) -> Burden {
-    let core = match what {
-        What::Core(core) => Some(core),
-        What::Apply(_) | What::Call(_) | What::Cast(_) => None,
-    };
-    let mut own = Load { size: what.effort(), ..Load::default() };
-    for n in 0..core.map_or(0, |core| core.bindings_between()) {
-        own.leaves.insert(u64::MAX - n as u64);
-    }
-    let mut total = Burden { depth: 1, is_core: core.is_some(), carrying: own, plain: own };
-    for (i, arg) in args.iter().enumerate() {
-        let (node, layout) = match arg {
-            Arg::View(node, layout) => (node, layout),
-            Arg::Scalar(dtype, _) => {
-                // One for each word of the parameters.
-                let words = dtype.width().div_ceil(4) as u32;
-                total.carrying.size += words;
-                total.plain.size += words;
-                continue;
-            }
-        };
-        let deferred = node.done.get().is_none() && !node.late;
-        total.depth = total.depth.max(if deferred { node.weight.depth + 1 } else { 1 });
-        let same = |a: &Arg| matches!(a, Arg::View(n, l) if Arc::ptr_eq(n, node) && l == layout);
-        if args[..i].iter().any(same) {
-            continue;
+    let parts = args.iter().enumerate().filter_map(|(i, arg)| match arg {
+        // One for each word of the parameters.
+        Arg::Scalar(dtype, _) => Some(Weighed::Words(dtype.width().div_ceil(4) as u32)),
+        Arg::View(node, layout) => {
+            let same =
+                |a: &Arg| matches!(a, Arg::View(n, l) if Arc::ptr_eq(n, node) && l == layout);
+            let dense = layout.is_all_of(&node.shape);
+            let id = view_id(node.id, layout, dense);
+            let below = (node.done.get().is_none() && !node.late).then_some(&node.weight);
+            (!args[..i].iter().any(same)).then_some(Weighed::View { id, dense, below })
         }
-        let dense = layout.is_all_of(&node.shape);
-        let mut leaf = Load::default();
-        leaf.leaves.insert(view_id(node.id, layout, dense));
-        let below = &node.weight;
-        let plain = if deferred && dense && !below.is_core { below.plain } else { leaf };
-        let carrying = if deferred && dense { below.carrying } else { leaf };
-        match core {
-            Some(core) if core.stands_alone() => {}
-            Some(core) => total.carrying.add(if core.takes_heads() { &plain } else { &leaf }),
-            None => {
-                total.plain.add(&plain);
-                total.carrying.add(&carrying);
-            }
-        }
-    }
-    total
+    });
+    burden::weigh(what, parts)
 }
 
 /// An expression being gathered from the graph, with its operands.
@@ -465,7 +449,11 @@ impl Fusion {
         for (place, arg) in places.iter_mut().zip(&work.args) {
             *place = match arg {
                 Arg::Scalar(dtype, bytes) => self.scalar(*dtype, bytes)?,
-                Arg::View(node, layout) => self.view(context, node, layout, ends)?,
+                Arg::View(node, layout) => {
+                    let place = self.view(context, node, layout, ends)?;
+                    let looks = work.what.looks();
+                    if looks { self.stored(place, node.dtype)? } else { place }
+                }
             };
         }
         let place = self.push(match &work.what {
@@ -487,11 +475,12 @@ impl Fusion {
         Todo { args, choosing, .. }: &Todo,
     ) -> Result<u16> {
         self.may_carry = false;
+        // What is only looked at is not computed.
+        node.carried.fetch_or(context.sketched.is_none(), Ordering::Relaxed);
         let choosing = *choosing;
         let context = Context { site: context.site.choosing_as(choosing), ..context };
-        let fuse = core.takes_heads();
         let views = args.iter().filter_map(|arg| match arg {
-            Arg::View(node, layout) => Some(node.head(context, layout, fuse)),
+            Arg::View(node, layout) => Some(node.head(context, layout, &**core)),
             Arg::Scalar(..) => None,
         });
         let heads = views.collect::<Result<_>>()?;
@@ -550,6 +539,19 @@ impl Fusion {
         self.expr.scalars.push(dtype);
         let index = place(self.expr.scalars.len() - 1)?;
         self.push(expr::Term::Scalar(index))
+    }
+
+    /// A node as a float of 16 bits stores it: computed in 32, it has more places until then, and
+    /// what looks at it would find another value than who reads it.
+    fn stored(&mut self, node: u16, dtype: DType) -> Result<u16> {
+        let carried = self.carried.as_ref().map(|carried| carried.input);
+        let is_stored = match self.expr.nodes[usize::from(node)] {
+            expr::Term::Input(i) => carried != Some(i),
+            expr::Term::Scalar(_) | expr::Term::Cast(..) => true,
+            expr::Term::Apply(..) | expr::Term::Call(..) => false,
+        };
+        let narrow = matches!(dtype, DType::F16 | DType::Bf16);
+        if is_stored || !narrow { Ok(node) } else { self.push(expr::Term::Cast(node, dtype)) }
     }
 
     fn push(&mut self, node: expr::Term) -> Result<u16> {

@@ -5,9 +5,10 @@
 //! generator, the oracle, the documentation and the tests all read this table; nothing about an
 //! operation is written a second time.
 //!
-//! f16 and bf16 are computed in f32 and rounded once, when stored. The small integers are computed
-//! in 32 bits and wrapped to their width after every operation that can leave it. The floats of 8
-//! bits are cast first: nothing [computes](DType::computes) with them.
+//! f16 and bf16 are computed in f32 and rounded once: when stored, or before something looks at
+//! them - a comparison, a cast, what rounds to whole numbers, an index of the largest. The small
+//! integers are computed in 32 bits and wrapped to their width after every operation that can leave
+//! it. The floats of 8 bits are cast first: nothing [computes](DType::computes) with them.
 //!
 #![doc = include_str!("op/contract.md")]
 
@@ -37,7 +38,7 @@ pub use matrices::{matrix_room, matrix_table};
 pub use names::Op;
 pub use reduction::{Reduction, reduction_table};
 pub use refusal::Refusal;
-pub(crate) use round::{largest, round_to};
+pub(crate) use round::{computing, largest, round_to, smallest};
 pub(crate) use spell::Spell;
 pub use tolerance::{Distance, Tolerance, contract_table};
 pub(crate) use value::wrapped;
@@ -92,6 +93,14 @@ impl Op {
     #[must_use]
     pub fn yields_bool(self) -> bool {
         self.row().yields == Yields::Truth
+    }
+
+    /// Whether it tells numbers apart that lie as near as one likes.
+    pub(crate) fn looks(self) -> bool {
+        let whole = [Self::Floor, Self::Ceil, Self::Round, Self::Trunc, Self::Fract, Self::Sign];
+        self.yields_bool()
+            || whole.contains(&self)
+            || [Self::RemFloor, Self::RemTrunc].contains(&self)
     }
 
     /// Whether results can leave 8 or 16 bits.

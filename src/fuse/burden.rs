@@ -3,6 +3,7 @@
 use core::hash::{Hash, Hasher};
 use std::hash::DefaultHasher;
 
+use super::what::What;
 use crate::layout::Layout;
 use crate::wgsl::formula::EFFORT_MAX;
 
@@ -72,4 +73,56 @@ pub(super) fn view_id(node: u64, layout: &Layout, dense: bool) -> u64 {
     let mut hasher = DefaultHasher::new();
     (node, layout).hash(&mut hasher);
     hasher.finish() | 1
+}
+
+/// An argument, as it weighs.
+pub(super) enum Weighed<'a> {
+    /// Words of the parameters.
+    Words(u32),
+    View {
+        id: u64,
+        dense: bool,
+        /// Of what is not computed yet.
+        below: Option<&'a Burden>,
+    },
+}
+
+/// The most that a node with these arguments could take into one kernel: as if every argument that
+/// is not computed yet were taken in, because what keeps one out today - another consumer - may be
+/// gone when the node is realised. A core takes in expressions, if any, but no other core.
+pub(super) fn weigh<'a>(what: &What, parts: impl Iterator<Item = Weighed<'a>>) -> Burden {
+    let core = match what {
+        What::Core(core) => Some(core),
+        What::Apply(_) | What::Call(_) | What::Cast(_) => None,
+    };
+    let mut own = Load { size: what.effort(), ..Load::default() };
+    for n in 0..core.map_or(0, |core| core.bindings_between()) {
+        own.leaves.insert(u64::MAX - n as u64);
+    }
+    let mut total = Burden { depth: 1, is_core: core.is_some(), carrying: own, plain: own };
+    for part in parts {
+        let (id, dense, below) = match part {
+            Weighed::View { id, dense, below } => (id, dense, below),
+            Weighed::Words(words) => {
+                total.carrying.size += words;
+                total.plain.size += words;
+                continue;
+            }
+        };
+        total.depth = total.depth.max(below.map_or(1, |below| below.depth + 1));
+        let mut leaf = Load::default();
+        leaf.leaves.insert(id);
+        let below = below.filter(|_| dense);
+        let plain = below.filter(|below| !below.is_core).map_or(leaf, |below| below.plain);
+        let carrying = below.map_or(leaf, |below| below.carrying);
+        match core {
+            Some(core) if core.stands_alone() => {}
+            Some(core) => total.carrying.add(if core.takes_heads() { &plain } else { &leaf }),
+            None => {
+                total.plain.add(&plain);
+                total.carrying.add(&carrying);
+            }
+        }
+    }
+    total
 }

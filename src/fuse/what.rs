@@ -40,6 +40,16 @@ impl What {
         }
     }
 
+    /// Whether it tells numbers apart that lie as near as one likes, and so has to be given what is
+    /// stored of them.
+    pub(super) fn looks(&self) -> bool {
+        match self {
+            Self::Apply(op) => op.looks(),
+            Self::Cast(_) => true,
+            Self::Call(_) | Self::Core(_) => false,
+        }
+    }
+
     /// What compiling it takes, in additions.
     pub(super) fn effort(&self) -> u32 {
         match self {

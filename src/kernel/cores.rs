@@ -44,6 +44,12 @@ pub(crate) trait Core: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether it tells numbers apart that lie as near as one likes, and so has to be given what is
+    /// stored of them.
+    fn looks(&self) -> bool {
+        false
+    }
+
     /// Whether nothing can be fused with it, before or after.
     fn stands_alone(&self) -> bool {
         false

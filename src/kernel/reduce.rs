@@ -54,6 +54,10 @@ impl Core for ReduceCore {
         true
     }
 
+    fn looks(&self) -> bool {
+        self.how.reduction().looks()
+    }
+
     fn oracle(&self) -> Option<Oracle> {
         let (reduction, axes) = (self.how.reduction(), self.reduced.clone());
         Some(Oracle::Reduced { reduction, axes })

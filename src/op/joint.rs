@@ -66,7 +66,8 @@ const TABLE: &[JointRow] = &[
         .note("0 or NaN where the sum of squares is out of range"),
     row(Joint::Attention, "attention", ulp(256.0), "max |value|").loose(EXP),
     row(Joint::CumSum, "cumsum", ulp(256.0).open(), "the sum of |x| so far").loose(TERMS),
-    row(Joint::CumProd, "cumprod", ulp(2.0).open(), "n |product| so far").loose(TERMS),
+    row(Joint::CumProd, "cumprod", ulp(2.0).open(), "n |product| so far").loose(TERMS)
+        .note("the order is not told, so neither is what leaves the range on the way"),
     row(Joint::Normal, "normal", ulp(6.5), ""),
 ];
 

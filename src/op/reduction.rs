@@ -98,7 +98,8 @@ const EXACT: Tolerance = Tolerance::BITS;
 const TABLE: &[ReductionRow] = &[
     row(Reduction::Sum, "sum", any, Given::Wide, Empty::Zero, SUM,
         "of sum |x|; i8 to u16 become i32 or u32, bool counts as u32, integers wrap"),
-    row(Reduction::Mean, "mean", DType::is_float, Given::Same, Empty::Nan, SUM, "of mean |x|"),
+    row(Reduction::Mean, "mean", DType::is_float, Given::Same, Empty::Nan, SUM,
+        "of mean |x|; the sum of |x|, divided"),
     row(Reduction::Prod, "prod", number, Given::Wide, Empty::One, Tolerance::ulp(1.0).open(),
         "of n |product|; the order is not told, so neither is what leaves the range on the way; \
          i8 to u16 become i32 or u32, integers wrap"),
@@ -119,9 +120,10 @@ const TABLE: &[ReductionRow] = &[
     row(Reduction::CountNonzero, "count_nonzero", any, Given::Index, Empty::Zero, EXACT,
         "how many are not zero; NaN is not"),
     row(Reduction::Var, "var", DType::is_float, Given::Same, Empty::Nan, SPREAD,
-        "of max |x| (std + 2^-17 max |x|); in two passes, about the mean"),
+        "of max |x| (std + 2^-17 max |x|); in two passes, about the mean: sums of \
+         |x| and of squares"),
     row(Reduction::Std, "std", DType::is_float, Given::Same, Empty::Nan, SPREAD,
-        "of max |x|; the root of the variance"),
+        "of max |x|; the root of the variance, whose sums are of |x| and of squares"),
     row(Reduction::Norm, "norm", DType::is_float, Given::Same, Empty::Zero, SUM,
         "of itself; the root of the sum of squares, which may overflow or vanish before it does"),
     row(Reduction::LogSumExp, "logsumexp", DType::is_float, Given::Same, Empty::Lowest, SUM,
@@ -129,6 +131,11 @@ const TABLE: &[ReductionRow] = &[
 ];
 
 impl Reduction {
+    /// Whether it tells numbers apart that lie as near as one likes.
+    pub(crate) const fn looks(self) -> bool {
+        matches!(self, Self::ArgMax | Self::ArgMin | Self::Any | Self::All | Self::CountNonzero)
+    }
+
     /// Every reduction, in the order of the table.
     pub const ALL: [Self; 14] = [
         Self::Sum,

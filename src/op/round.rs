@@ -39,6 +39,16 @@ pub(crate) fn round_to(dtype: DType, x: f64) -> f64 {
     if dtype.has_infinity() { f64::INFINITY.copysign(x) } else { f64::NAN.copysign(x) }
 }
 
+/// What floats of a dtype are computed in.
+pub(crate) const fn computing(dtype: DType) -> DType {
+    if matches!(dtype, DType::F64) { DType::F64 } else { DType::F32 }
+}
+
+/// The smallest normal number of what a dtype is computed in.
+pub(crate) fn smallest(dtype: DType) -> f64 {
+    if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
+}
+
 pub(crate) fn largest(dtype: DType) -> f64 {
     match dtype {
         DType::F32 => f64::from(f32::MAX),

@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 
 use super::names::Op;
-use super::round::{largest, round_to, unit};
+use super::round::{computing, largest, round_to, smallest, unit};
 use super::value::{Exact, Number};
 use crate::dtype::DType;
 
@@ -89,8 +89,10 @@ impl Tolerance {
 
     fn float(self, dtype: DType, exact: f64, scale: f64, got: f64) -> bool {
         let compute = computing(dtype);
-        if self.open && exact.is_finite() && scale > largest(compute) && !got.is_finite() {
-            return true;
+        if self.open && exact.is_finite() && scale > largest(compute) {
+            if scale.is_infinite() || !got.is_finite() {
+                return true;
+            }
         }
         if exact.is_nan() || got.is_nan() {
             return exact.is_nan() && got.is_nan();
@@ -164,22 +166,17 @@ impl Distance {
     pub fn between(dtype: DType, exact: Exact, got: Number) -> Option<Self> {
         let (Number::Float(want), Number::Float(got)) = (exact.value, got) else { return None };
         let abs = (got - want).abs();
+        if exact.scale.is_infinite() {
+            return None;
+        }
         let unit = unit(computing(dtype), want.abs().max(exact.scale.abs()));
         abs.is_finite().then_some(Self { ulp: abs / unit, abs })
     }
 }
 
-const fn computing(dtype: DType) -> DType {
-    if matches!(dtype, DType::F64) { DType::F64 } else { DType::F32 }
-}
-
 /// Of two digits, so that it can be read.
 fn short(x: f64) -> f64 {
     format!("{x:.1e}").parse().unwrap_or(x)
-}
-
-fn smallest(compute: DType) -> f64 {
-    if compute == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
 }
 
 /// A note on a bound for a cell of a table, with what an open one lets be.

@@ -19,7 +19,8 @@ pub enum Number {
 pub struct Exact {
     /// The result.
     pub value: Number,
-    /// The largest term of it, where terms can cancel; else 0.
+    /// The largest term of it, where terms can cancel; else 0. Infinite where what is made on the
+    /// way to it leaves the range, so that nothing is told of it.
     pub scale: f64,
 }
 

@@ -4,11 +4,10 @@
 use core::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use super::estimate::largest;
 use super::{Cell, Claim, Estimate, Formed, Oracle, Seen, Sweep};
 use crate::dtype::DType;
 use crate::layout::Layout;
-use crate::op::{Exact, Joint, Number, Op, Reduction};
+use crate::op::{Exact, Joint, Number, Op, Reduction, computing, largest};
 use crate::reference::{self, Sight};
 use crate::wgsl::Term;
 
@@ -347,7 +346,7 @@ impl<'a> Desk<'a> {
                 let parts = || row.iter().zip(&rooms).map(|(x, room)| (x - mean, room + shift));
                 let var = parts().map(|(x, _)| x * x).sum::<f64>() / n + eps;
                 let sizes: f64 = row.iter().map(|x| x.abs()).sum();
-                if sizes.is_finite() && sizes.max(n * var) > largest(dtype) {
+                if sizes.is_finite() && sizes.max(n * var) > largest(computing(dtype)) {
                     return Some(vec![Estimate::Open; row.len()]);
                 }
                 let off = parts().map(|(x, d)| 2.0 * x.abs() * d + d * d).sum::<f64>() / n;

@@ -4,7 +4,7 @@
 use core::f64::consts::PI;
 
 use crate::dtype::{Class, DType};
-use crate::op::{Exact, Number, Op, Tolerance, round_to};
+use crate::op::{Exact, Number, Op, Tolerance, computing, largest, round_to, smallest};
 use crate::reference::{apply, cast, dot, matmul_room, stepwise};
 
 /// Where a value may lie.
@@ -19,15 +19,6 @@ pub(crate) enum Estimate {
 }
 
 use Estimate::{Between, Known, Open};
-
-/// The smallest normal number of what a dtype is computed in.
-fn smallest(dtype: DType) -> f64 {
-    if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
-}
-
-pub(super) fn largest(dtype: DType) -> f64 {
-    if dtype == DType::F64 { f64::MAX } else { f32::MAX.into() }
-}
 
 /// The part of its range that operands lie in, of an operation that jumps or turns from one part to
 /// the next. What does so at zero alone needs none: both zeros stand for a stretch around it.
@@ -67,10 +58,11 @@ impl Estimate {
             return if low.is_nan() && high.is_nan() { Self::NAN } else { Open };
         }
         let (mut low, mut high) = (low - room, high + room);
-        if high >= largest(dtype) {
+        let most = largest(computing(dtype));
+        if high >= most {
             high = f64::INFINITY;
         }
-        if low <= -largest(dtype) {
+        if low <= -most {
             low = f64::NEG_INFINITY;
         }
         if low == high { Known(Number::Float(low)) } else { Between { low, high, nan: false } }
@@ -233,7 +225,8 @@ impl Estimate {
             Number::Float(x) => Number::Float(round_to(to, x)),
             other => other,
         };
-        if from == to {
+        let narrow = to.is_float() && to.width() < 4;
+        if from == to && !narrow {
             return self;
         }
         match self {

@@ -1,7 +1,7 @@
 //! Reductions, scans and row operations of one list of values, in f64 or i128.
 
 use crate::dtype::DType;
-use crate::op::{Exact, Number, Reduction, wrapped};
+use crate::op::{Exact, Number, Reduction, computing, largest, smallest, wrapped};
 
 /// The exact result of a reduction of these values of `dtype`; `None` where there are no values and
 /// the reduction has no result for that. Variance and deviation subtract `correction` from the
@@ -35,7 +35,10 @@ pub fn reduce(
             let start = i128::from(reduction == Reduction::Prod);
             Number::Int(values.iter().fold(start, step)).into()
         }
-        _ => real(reduction, &values.iter().map(|v| v.float()).collect::<Vec<_>>(), correction),
+        _ => {
+            let x: Vec<_> = values.iter().map(|v| v.float()).collect();
+            real(reduction, dtype, &x, correction)
+        }
     })
 }
 
@@ -91,24 +94,64 @@ fn variance(x: &[f64], correction: usize) -> f64 {
     total(x.iter().map(|v| (v - mean) * (v - mean))) / free.max(0.0)
 }
 
+/// The products of all that is large, and of all that is small, among some factors: in whatever
+/// order they are multiplied, what is made on the way lies between the two.
+#[derive(Clone, Copy)]
+struct Path {
+    high: f64,
+    low: f64,
+}
+
+impl Path {
+    const START: Self = Self { high: 1.0, low: 1.0 };
+
+    fn on(self, x: f64) -> Self {
+        // A zero is exact, and not what has vanished.
+        let small = if x == 0.0 { 1.0 } else { x.abs().min(1.0) };
+        Self { high: self.high * x.abs().max(1.0), low: self.low * small }
+    }
+
+    /// The scale of the product of `n` factors: infinite where it is in range, and the way to it
+    /// need not be.
+    fn scale(self, dtype: DType, product: f64, n: f64) -> f64 {
+        let (most, least) = (largest(computing(dtype)), smallest(dtype));
+        let overflows = self.high > most && product.abs() <= most;
+        let vanishes = self.low < least && product.abs() >= least;
+        if overflows || vanishes { f64::INFINITY } else { product.abs() * n }
+    }
+}
+
 /// Reductions of floats.
-fn real(reduction: Reduction, x: &[f64], correction: usize) -> Exact {
+fn real(reduction: Reduction, dtype: DType, x: &[f64], correction: usize) -> Exact {
     let n = x.len() as f64;
     let sum = || total(x.iter().copied());
     let terms = || total(x.iter().map(|v| v.abs()));
+    // What is made on the way may be too large where the result is not.
+    let unless = |way: f64, scale: f64| {
+        if way > largest(computing(dtype)) { f64::INFINITY } else { scale }
+    };
     let (value, scale) = match reduction {
         Reduction::Sum => (sum(), terms()),
-        Reduction::Mean => (sum() / n, terms() / n),
+        Reduction::Mean => (sum() / n, unless(terms(), terms() / n)),
         Reduction::Prod => {
             let product: f64 = x.iter().product();
-            (product, product.abs() * n)
+            let path = x.iter().fold(Path::START, |path, &x| path.on(x));
+            (product, path.scale(dtype, product, n))
         }
         Reduction::Var | Reduction::Std => {
             let (var, most) = (variance(x, correction), magnitude(x));
             let (std, small) = (var.sqrt(), most * 2.0_f64.powi(-17));
-            if reduction == Reduction::Var { (var, most * (std + small)) } else { (std, most) }
+            let way = terms().max(var * n);
+            match reduction {
+                Reduction::Var => (var, unless(way, most * (std + small))),
+                _ => (std, unless(way, most)),
+            }
         }
-        Reduction::Norm => (total(x.iter().map(|v| v * v)).sqrt(), 0.0),
+        Reduction::Norm => {
+            let squares = total(x.iter().map(|v| v * v));
+            let vanishes = squares > 0.0 && squares < smallest(dtype);
+            (squares.sqrt(), unless(if vanishes { f64::INFINITY } else { squares }, 0.0))
+        }
         _ => {
             let value = logsumexp(x);
             (value, value.abs().max(1.0))
@@ -150,12 +193,15 @@ pub fn scan(reduction: Reduction, dtype: DType, values: &[Number]) -> Vec<Exact>
             })
             .collect();
     }
-    let (mut sum, mut lost, mut terms, mut product) = (0.0_f64, 0.0_f64, 0.0_f64, 1.0_f64);
+    let (mut sum, mut lost, mut terms) = (0.0_f64, 0.0_f64, 0.0_f64);
+    let (mut product, mut path) = (1.0_f64, Path::START);
     let step = |(i, x): (usize, &Number)| {
         let x = x.float();
         if reduction == Reduction::Prod {
             product *= x;
-            return Exact { value: Number::Float(product), scale: product.abs() * (i + 1) as f64 };
+            path = path.on(x);
+            let scale = path.scale(dtype, product, (i + 1) as f64);
+            return Exact { value: Number::Float(product), scale };
         }
         assert!(reduction == Reduction::Sum, "no running {reduction}");
         let next = sum + x;

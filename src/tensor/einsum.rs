@@ -115,7 +115,8 @@ impl Labelled {
                     let (label, right) = (label.to_string(), dim);
                     return Err(EinsumCause::Diagonal { label, left, right }.into());
                 }
-                Some((_, _, along)) => *along += stride,
+                // An axis of one place may have any stride.
+                Some((_, _, along)) => *along = along.wrapping_add(stride),
                 None => axes.push((label, dim, stride)),
             }
         }

@@ -85,6 +85,11 @@ impl Device {
             nth(start, place).encode(dtype).map_err(named)?;
         }
         made.check_row(count, |place| nth(start, place)).map_err(named)?;
+        // What is added to the first must be a number, too.
+        let way = nth(Scalar::from(0u8), count.saturating_sub(1));
+        if dtype.is_float() {
+            way.encode(computed(dtype)).map_err(named)?;
+        }
         if made.rules.lossless && dtype.is_float() {
             // A product that is rounded could make a sum that is another one.
             made.check_row(count, |place| nth(Scalar::from(0u8), place)).map_err(named)?;

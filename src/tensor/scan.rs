@@ -60,7 +60,8 @@ impl Tensor {
     }
 
     /// The products of the elements so far along an axis. i8 to u16 become i32 or u32; integers
-    /// wrap. Deferred.
+    /// wrap. Parts are multiplied by themselves before they are by what comes before them: a
+    /// product that is in range may be infinite or NaN where a part of it is not. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -225,10 +225,13 @@ fn cast(value: &str, from: DType, to: DType) -> String {
     } else {
         format!("{}_to_{}({value})", a.name(), b.name())
     };
-    let held = from.fits_in(to);
+    // A float as its own dtype: computed in 32 bits, it is more than what that holds.
+    let held = from != to && from.fits_in(to);
     match to.class() {
         Class::Float if narrow && !held => format!("round_{to}({value})"),
-        Class::Signed | Class::Unsigned if small && !held => format!("clamp_to_{to}({value})"),
+        Class::Signed | Class::Unsigned if small && from != to && !held => {
+            format!("clamp_to_{to}({value})")
+        }
         _ => value,
     }
 }

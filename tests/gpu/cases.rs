@@ -32,6 +32,7 @@ mod makers;
 mod matmul;
 mod memory;
 mod moves;
+mod narrow;
 mod order;
 pub(crate) mod pair;
 #[cfg(not(target_family = "wasm"))]
@@ -93,6 +94,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(judged::cases(adapter));
     cases.extend(doubles::cases(adapter));
     cases.extend(eights::cases(adapter));
+    cases.extend(narrow::cases(adapter));
     cases.extend(graphs::cases(adapter));
     cases.extend(reduce::cases(adapter));
     cases.extend(rows::cases(adapter));

@@ -208,3 +208,21 @@ fn what_has_to_lie_in_one_piece_waits_for_it() {
     assert!(error.is_out_of_memory(), "{error:?}");
     rows.compute().expect("now there is one");
 }
+
+/// Whoever goes on from a product that is held has it computed twice at most: once on the way, and
+/// once for all that follow.
+#[test]
+fn a_held_product_is_not_computed_for_each_that_goes_on_from_it() {
+    let device = device(|caps| caps);
+    let x = upload(&device);
+    let product = x.t().and_then(|turned| turned.matmul(&x)).expect("nothing is computed yet");
+    let held = (&product * 2.0f32).expect("nothing is computed yet");
+    drop(product);
+    let products = [0, 1, 2, 3].map(|n| {
+        let next = (&held + n as f32).expect("nothing is computed yet");
+        let told = next.explain();
+        next.compute().expect("there is memory");
+        told.kernels.iter().filter(|kernel| kernel.name.contains("matmul")).count()
+    });
+    assert_eq!(products, [1, 1, 0, 0]);
+}

@@ -136,3 +136,41 @@ fn units_are_those_of_what_the_contract_names() {
     }
     assert!(named >= terms.len(), "only {named} of them count those of a term");
 }
+
+/// Reductions of f32 whose sums or products leave the range on the way to a result that is in it.
+#[test]
+fn what_is_on_the_way_may_leave_the_range() {
+    use wharf::op::Reduction::{self, Mean, Norm, Prod, Std, Sum, Var};
+    use wharf::reference::reduce;
+
+    #[rustfmt::skip]
+    let rows: &[(Reduction, &[f64], &[f64], &[f64])] = &[
+        (Prod, &[1e20, 0.0, 1e20], &[0.0, NAN], &[]),
+        (Prod, &[1e-30, 1e-30, 1e30, 1e30], &[1.0, 0.0, INF], &[]),
+        (Prod, &[1e30, 1e30], &[INF, NAN], &[0.0, 1e38]),
+        (Prod, &[1e-30, 1e-30], &[0.0], &[1e-30, INF, NAN]),
+        (Prod, &[2.0, 0.0, 3.0], &[0.0], &[1.0, INF, NAN]),
+        (Prod, &[2.0, 3.0], &[6.0], &[5.9, INF, NAN]),
+        (Mean, &[3e38, 3e38], &[3e38, INF], &[]),
+        (Mean, &[1e38, 2e38], &[1.5e38], &[1.4e38, INF, NAN]),
+        (Var, &[1.0, 3.0], &[1.0], &[1.1, INF, NAN]),
+        (Std, &[1e20, -1e20], &[1e20, INF], &[]),
+        (Std, &[1e15, -1e15], &[1e15], &[1.1e15, INF, NAN]),
+        (Norm, &[1e20, 1e20], &[1.414_213_562e20, INF], &[]),
+        (Norm, &[1e-30, 0.0], &[1e-30, 0.0], &[]),
+        (Norm, &[3.0, 4.0], &[5.0], &[0.0, 5.1, INF]),
+        (Sum, &[3e38, 3e38, -3e38], &[3e38, INF, NAN], &[0.0]),
+    ];
+    for &(reduction, x, kept, broken) in rows {
+        let numbers: Vec<Number> = x.iter().map(|&x| Number::Float(x)).collect();
+        let exact = reduce(reduction, DType::F32, &numbers, 0).expect("there are some");
+        let is_kept =
+            |got| reduction.bound(DType::F32).within(DType::F32, exact, Number::Float(got));
+        for &got in kept {
+            assert!(is_kept(got), "{reduction} of {x:?} may be {got}");
+        }
+        for &got in broken {
+            assert!(!is_kept(got), "{reduction} of {x:?} may not be {got}");
+        }
+    }
+}

@@ -40,7 +40,7 @@ fn shapes() {
         long.broadcast(&wide),
         ErrorKind::Shape,
         "shape [1099511627776, 1099511627776] has more than 9223372036854775807 elements",
-        None,
+        help,
     );
 }
 

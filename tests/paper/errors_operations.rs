@@ -15,7 +15,7 @@ pub(super) struct Row {
 }
 
 pub(super) const CAST: &str = "compute in another dtype and cast: `cast(dtype)`";
-const NUMBER: &str = "take a dtype that has it; a tensor becomes one by `cast(dtype)`";
+pub(super) const NUMBER: &str = "take a dtype that has it; a tensor becomes one by `cast(dtype)`";
 const FLOAT: &str =
     "write an integer, or take a float dtype; a tensor becomes one by `cast(dtype)`";
 const NO_CAP: &str = "leave `softcap` out for none";

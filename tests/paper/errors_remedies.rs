@@ -5,7 +5,7 @@ use wharf::op::Op;
 use wharf::tensor::{Conv, Key, Pooling};
 use wharf::{DType, ErrorKind, Tensor};
 
-use super::errors_operations::{BROADCAST, CAST, Row, check};
+use super::errors_operations::{BROADCAST, CAST, NUMBER, Row, check};
 use super::support::{capable, says};
 
 const RANKS: &str = "`reshape`, `at` and `unsqueeze` change the rank";
@@ -138,6 +138,12 @@ fn shapes_and_ranks_name_what_was_given() {
             text: "einsum: axes i of one operand have lengths 1 and 3",
             help: "a letter twice in one operand is its diagonal: of axes that are equally long",
             mended: row.broadcast_to([3, 3]).and_then(|x| letters("ii->i", &x)),
+        },
+        Row {
+            refused: device.arange(-3e38, 3e38, 1e38, DType::F32),
+            text: "arange: scalar 5e38 is not a value of f32",
+            help: NUMBER,
+            mended: device.arange(-3e38, 0, 1e38, DType::F32),
         },
         Row {
             refused: row.chunk(0, 0).map(|parts| parts[0].clone()),

@@ -68,12 +68,7 @@ pub(crate) fn bits<T: Element>(values: &[T]) -> &[u8] {
 
 /// Checks the kind, message and help of an error.
 #[track_caller]
-pub(crate) fn says<T>(
-    result: wharf::Result<T>,
-    kind: ErrorKind,
-    text: &str,
-    help: &str,
-) {
+pub(crate) fn says<T>(result: wharf::Result<T>, kind: ErrorKind, text: &str, help: &str) {
     let error: Error = result.err().expect("it fails");
     assert_eq!(error.to_string(), text, "the message");
     assert_eq!(error.kind(), kind, "the kind of: {text}");

@@ -113,6 +113,10 @@ impl Tensor {
         let determined = || {
             let (pivots, odd) = self.by_pivots()?.pivots()?;
             let product = pivots.prod(-1)?;
+            // A product of the others may be infinite, and no zero brings that back.
+            let zero = pivots.eq(0.0)?.any(-1)?;
+            let told = zero.apply(Op::And, &[(!pivots.is_nan()?.any(-1)?)?.into()])?;
+            let product = told.choose(0.0, &product)?;
             odd.choose(&(-&product)?, &product)
         };
         asked(determined).map_err(|error| error.during("det"))

@@ -28,6 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("shadow::where_nan_began", |ctx| began(ctx)),
         case!("shadow::guards_and_the_ledger_see_nothing", |ctx| guarded(ctx)),
         case!("shadow::what_is_left_out_is_counted", |ctx| left_out(ctx)),
+        case!("shadow::products_that_leave_the_range_on_the_way", |ctx| on_the_way(ctx)),
         case!("shadow::edges_of_what_was_rounded", |ctx| stretches::none_convicted(ctx)),
         case!("shadow::buffers_of_the_callers_own", |ctx| lent::two_buffers(ctx)),
         case!("shadow::a_replay_beside_work", |ctx| replayed::beside_work(ctx)),
@@ -290,6 +291,22 @@ async fn clean(ctx: &Ctx) -> Outcome {
     is_clean(&report)?;
     ensure!(report.operations >= 60, "few operations: {report}");
     ensure!(report.left_out.is_empty(), "left out: {report}");
+    Ok(())
+}
+
+/// Nobody told the order, so what comes of it is not wrong; nor is anything told of it.
+async fn on_the_way(ctx: &Ctx) -> Outcome {
+    let (device, shadow) = shadowed(ctx).await?;
+    let mut row = vec![1.0f32; 256];
+    row[..9].copy_from_slice(&[1e20, 0.0, 1e20, 1e-30, 1e20, 1e20, 1e-30, 1e30, 1e-20]);
+    let (x, _) = device.upload(&row, [2, 128]).map_err(show)?;
+    for y in [x.prod(-1), x.prod(..), x.cumprod(-1), x.cumprod(0)] {
+        y.map_err(show)?.read::<f32>().await.map_err(show)?;
+    }
+    let report = shadow.report().await.map_err(show)?;
+    count();
+    ensure!(report.wrong.is_none(), "{report}");
+    ensure!(report.judged > 128, "few are judged: {report}");
     Ok(())
 }
 
