@@ -102,6 +102,8 @@ pub const CATALOG: &[&Entry] = &[
     &sort::text::RUNNING_GROUP,
     &sort::text::SELECT,
     &scatter::text::RUNS,
+    &scatter::text::TALLY,
+    &scatter::text::TALLY_GROUP,
 ];
 
 /// What computes cores once more that define it themselves.

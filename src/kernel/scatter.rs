@@ -4,6 +4,7 @@
 //! are added up - or multiplied - in that order: the same bits in every run. The first is settled
 //! by integer atomics (the largest position wins, whoever comes first), the second by sorting
 //! destinations and adding up runs of equal ones in blocks; no float is ever added atomically.
+//! Sums of integers wrap, which no order changes: they are.
 
 use std::sync::Arc;
 
@@ -18,16 +19,19 @@ use crate::exec::{Bound, Job, Value};
 use crate::layout::Layout;
 use crate::op::Kind;
 use crate::shape::Shape;
-use crate::wgsl::grid::groups_for;
+use crate::wgsl::grid::{fold, groups_for};
 use crate::wgsl::params::Operands;
-use crate::wgsl::{Form, Grid, Slot, Way, kept};
+use crate::wgsl::{Form, Grid, Slot, Target, Way, kept};
 pub(crate) use text::Merging;
-use text::{RUNS_BLOCK, RunsJob, ScatterJob, runs};
+use text::{RUNS_BLOCK, RunsJob, ScatterJob, TOTALS, TallyGroupJob, TallyJob, runs};
 
 pub(crate) use plan::fits;
 
 mod plan;
 pub mod text;
+
+/// The workgroups with totals of their own that keep a GPU of the usual breadth busy.
+const GROUPS_BUSY: usize = 512;
 
 /// For each of `destinations`, the last position in `keys` that names it, plus one; 0 where none
 /// does. `keys` is a dense list of u32.
@@ -104,6 +108,20 @@ pub(crate) fn merged(
     for first in (0..count).step_by(at_once.min(count)) {
         let range = first..count.min(first + at_once);
         let here = word(range.len())?;
+        if how == Merging::Sum && matches!(rows.dtype, DType::I32 | DType::U32) {
+            let [keys, values] = [keys.slice(0, range.clone())?, rows.slice(0, range)?];
+            let [keys, values] = [
+                pick::apart(site, keys, &totals.value)?,
+                pick::apart(site, values, &totals.value)?,
+            ];
+            let columns = word(columns)?;
+            Keyed { keys, values, count: here * columns, columns }.add(
+                site,
+                &totals.value,
+                destinations,
+            )?;
+            continue;
+        }
         let pairs = sort::pairs(site, (&keys.slice(0, range.clone())?, bits), &totals.value)?;
         let values = pick::apart(site, rows.slice(0, range)?, &totals.value)?;
         let columns = word(columns)?;
@@ -112,6 +130,65 @@ pub(crate) fn merged(
         totals.value.inherit([&*runs.values]);
     }
     Ok(())
+}
+
+/// A list of integers, `columns` for each key, each list in one piece.
+#[derive(Debug)]
+struct Keyed {
+    keys: Arc<Value>,
+    values: Arc<Value>,
+    count: u32,
+    columns: u32,
+}
+
+impl Keyed {
+    /// Adds every value to the total of its key; `totals` has `keys` times `columns` elements.
+    fn add(&self, site: Site<'_>, totals: &Arc<Value>, keys: usize) -> Result<()> {
+        let plainly = Plain { site };
+        let columns = self.columns as usize;
+        let onto = Held::new(totals, Layout::dense(Shape::new([keys * columns])?), DType::U32)?;
+        if onto.pieces.len() > 1 && !onto.segment.is_multiple_of(columns) {
+            return Err(mistake("scatter", "a segment cuts a row of totals"));
+        }
+        let step = onto.segment / columns;
+        for (piece, first) in onto.pieces.iter().zip((0..keys).step_by(step)) {
+            let bindings =
+                vec![plainly.bound(&self.keys)?, plainly.bound(&self.values)?, Bound::from(piece)];
+            let [keys, first] = words([step.min(keys - first), first])?;
+            let (kernel, params, groups) = match self.by_groups(site, keys, first) {
+                Some((job, groups)) => (text::tally_group(site.target), job.words(), groups),
+                None => {
+                    let Self { count, columns, .. } = *self;
+                    let grid = Grid::of_elements(count, site.target);
+                    let job = TallyJob { grid, count, columns, first, keys };
+                    (kept::plain(&text::TALLY, site.target), job.words(), grid.groups())
+                }
+            };
+            let outputs = vec![Arc::downgrade(totals)];
+            site.dispatch(Job { kernel: &kernel, bindings, params, groups, outputs })?;
+        }
+        totals.inherit([&*self.values]);
+        Ok(())
+    }
+
+    /// Parts of the list for workgroups that add up totals of their own, where these are few, and
+    /// values many.
+    fn by_groups(
+        &self,
+        site: Site<'_>,
+        keys: u32,
+        first: u32,
+    ) -> Option<(TallyGroupJob, [u32; 3])> {
+        let Self { count, columns, .. } = *self;
+        let totals = keys.checked_mul(columns).filter(|&totals| totals <= TOTALS && first == 0)?;
+        // A workgroup writes its totals once for so many values of each.
+        let most = count / (16 * TOTALS);
+        let wished = site.engine.gpu.breadth.share(GROUPS_BUSY);
+        let groups = most.min(u32::try_from(wished).unwrap_or(u32::MAX));
+        let each = count.checked_div(groups)?.checked_add(1)?;
+        let job = TallyGroupJob { count, columns, totals, each };
+        (site.target == Target::Gpu).then(|| (job, fold(groups)))
+    }
 }
 
 /// A list of values with sorted keys: each `columns` wide, in one piece.

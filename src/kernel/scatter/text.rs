@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::op::Kind;
+use crate::wgsl::entry::CORE_TRIPS;
 use crate::wgsl::grid::TRIPS_MAX;
 use crate::wgsl::lines::consts;
 use crate::wgsl::params::params;
@@ -16,6 +17,21 @@ params! {
         keys: u32,
         begin: u32,
         count: u32,
+    }
+
+    struct TallyJob {
+        grid: Grid,
+        count: u32,
+        columns: u32,
+        first: u32,
+        keys: u32,
+    }
+
+    struct TallyGroupJob {
+        count: u32,
+        columns: u32,
+        totals: u32,
+        each: u32,
     }
 
     struct RunsJob {
@@ -38,6 +54,35 @@ pub const SCATTER: Entry = Entry {
 pub(super) const RUNS_BLOCK: u32 = 64;
 /// Sums or products of runs of equal keys.
 pub const RUNS: Entry = Entry::own("runs", source!("runs.wgsl"), RUNS_BLOCK).told(RunsJob::MEMBERS);
+
+/// Integers added to the totals that their keys name.
+pub const TALLY: Entry =
+    Entry::own("tally", source!("tally.wgsl"), TRIPS_MAX).told(TallyJob::MEMBERS);
+
+/// The totals that a workgroup adds up for itself at most: a quarter of the memory that every GPU
+/// gives it, so that several have room on a core.
+pub(super) const TOTALS: u32 = 1024;
+const TALLY_LANES: u32 = 256;
+/// Integers added up by workgroups, and then to the few totals that their keys name.
+pub const TALLY_GROUP: Entry = Entry::own("tally_group", source!("tally_group.wgsl"), CORE_TRIPS)
+    .clearing()
+    .told(TallyGroupJob::MEMBERS);
+
+/// `tally_group`'s sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct TallySizes;
+
+impl Writes for TallySizes {
+    fn regions(&self) -> Vec<Region> {
+        vec![Region::text("sizes", consts([("TOTALS", TOTALS), ("lanes", TALLY_LANES)]))]
+    }
+}
+
+/// `tally` by workgroups.
+#[must_use]
+pub fn tally_group(target: Target) -> Arc<Assembled> {
+    kept::worded(&TALLY_GROUP, &TallySizes, &[], 0, target)
+}
 
 /// How values of one destination become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -19,7 +19,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         let dtypes: &[DType] = match downgrade.name {
             "native" => &COMPUTED,
-            "small_bindings" => &[DType::U8, DType::F16, DType::F32],
+            "small_bindings" => &[DType::U8, DType::F16, DType::F32, DType::I32],
             _ => &[],
         };
         for &dtype in dtypes {
@@ -43,6 +43,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     cases.push(case!("indexing::scatter_add_between_blocks", |ctx| between_blocks(ctx)));
     cases.push(case!("indexing::index_add_short_of_memory", |ctx| short_of_memory(ctx)));
     cases.push(case!("indexing::scatter_of_many", |ctx| many(ctx)));
+    cases.push(case!("indexing::whole_numbers_in_any_order", |ctx| tallied(ctx)));
     cases.push(case!("indexing::scatter_out_of_range", |ctx| out_of_range(ctx)));
     cases
 }
@@ -304,6 +305,36 @@ async fn out_of_range(ctx: &Ctx) -> Outcome {
         let want = format!("{what} of [4, 3] along axis 0: ");
         ensure!(error.starts_with(&want), "{error}");
         ensure!(error.contains("outside 0..4, the first at [1"), "{error}");
+    }
+    Ok(())
+}
+
+/// Sums of many integers, which wrap, to few totals and to more than a workgroup has: the same as
+/// one after the other.
+async fn tallied(ctx: &Ctx) -> Outcome {
+    const MANY: usize = 100_003;
+    let native = ctx.native().await?;
+    let mut random = Random::new(91);
+    for target in [Target::Gpu, Target::Cpu] {
+        let device = native.with_target(target);
+        // Totals: 5 and 3 of 5 rows, all that a workgroup has, and one more.
+        for (keys, columns) in [(5, 1), (5, 3), (1024, 1), (1025, 1), (400, 3)] {
+            let rows = MANY / columns;
+            let index: Vec<i32> = (0..rows).map(|_| random.below(keys) as i32).collect();
+            let source: Vec<i32> = (0..rows * columns).map(|_| random.bits() as i32).collect();
+            let mut want: Vec<i32> = (0..keys * columns).map(|i| i as i32).collect();
+            let (totals, _) = device.upload(&want, [keys, columns]).map_err(show)?;
+            for (i, &value) in source.iter().enumerate() {
+                let to = index[i / columns] as usize * columns + i % columns;
+                want[to] = want[to].wrapping_add(value);
+            }
+            let (index, _) = device.upload(&index, [rows]).map_err(show)?;
+            let (source, _) = device.upload(&source, [rows, columns]).map_err(show)?;
+            let sums = totals.index_add(0, &index, &source).map_err(show)?;
+            count();
+            let got = sums.read::<i32>().await.map_err(show)?;
+            ensure!(got == want, "{keys} keys of {columns}, {target:?}");
+        }
     }
     Ok(())
 }
