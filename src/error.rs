@@ -17,6 +17,9 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 pub enum ErrorKind {
     /// Shapes, ranks, axes or element counts disagree.
     Shape,
+    /// A number is outside what an operation takes, whatever the shapes: a step, a probability,
+    /// how many operands.
+    Argument,
     /// A layout reaches outside its data, overlaps itself, or cannot be viewed as asked.
     Layout,
     /// Dtypes disagree, or an operation does not exist for a dtype.
@@ -47,7 +50,7 @@ pub enum ErrorKind {
     OnPaper,
     /// A file could not be read or written, or is not what it claims to be.
     File,
-    /// WGSL of your own is wrong, or was given what it does not take.
+    /// WGSL of your own is wrong, a formula's signature too, or was given what it does not take.
     Shader,
     /// A buffer or an encoder of the caller's own cannot be used so: its usage, size or state.
     Foreign,

@@ -76,7 +76,7 @@ impl From<&Formula> for Operator {
 causes! {
     enum FormulaCause;
 
-    Signature { signature: String }, Shape:
+    Signature { signature: String }, Shader:
         ("{signature:?} is no signature of one to {OPERANDS_MAX} operands")
         help ("write `name(x)`, `name(x, y)` or `name(x, y, z)`, with `-> bool` behind it if it \
                yields bools");
@@ -84,7 +84,7 @@ causes! {
         ("formula {name} at line {}, column {}: {why}{}", spot.line, spot.column, spot.picture())
         help ("operands are quads: `V` is their type and `V(0.0)` four zeros, \
                `select(no, yes, condition)` chooses; see `wharf::custom::Formula`");
-    Arity { name: String, given: usize, takes: usize }, DType:
+    Arity { name: String, given: usize, takes: usize }, Argument:
         ("{name}: operands given: {given}, taken: {takes}")
         help ("`x.apply(&f, &[..])` gives those beside x");
     Takes { name: String, given: DType, takes: String }, DType:

@@ -138,11 +138,7 @@ impl Gpu {
         let stray = Arc::clone(&troubles);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             Topic::Device.tell(Level::Error, "no call of ours", format_args!("raised {error}"));
-            let message = error.to_string();
-            let late = || match error {
-                wgpu::Error::OutOfMemory { .. } => DeviceCause::LateMemory { message }.into(),
-                _ => DeviceCause::Late { message }.into(),
-            };
+            let late = || DeviceCause::Late { message: error.to_string() }.into();
             lock(&stray.stray).get_or_insert_with(late);
         }));
         let told = Arc::clone(&troubles);

@@ -110,14 +110,13 @@ causes! {
         ("{doing}: wgpu refuses what it was given: {message}")
         help ("buffers and encoders of your own come from the device of `Device::wgpu`; a buffer \
                is neither mapped nor destroyed while tensors lie in it");
-    /// Raised after the call that caused it had returned.
+    /// Raised after the call that caused it had returned. If memory ran out there, more of it is
+    /// of no use any longer: nobody knows which call it was, so the device answers nothing else.
     Late { message: String }, Driver:
         ("an earlier call failed: {message}")
-        help ("{LATE}");
-    /// Memory ran out after the call that caused it had returned.
-    LateMemory { message: String }, OutOfMemory:
-        ("an earlier call failed: {message}")
-        help ("{LATE}");
+        help ("what this device computed meanwhile is not to be trusted, and it answers nothing \
+               else from now on: open a fresh one (`device.reopen()`) and upload again; put error \
+               scopes around calls of your own on `Device::wgpu`");
     Devices { left: String, right: String }, Mismatch:
         ("tensors are on two devices: left {left}, right {right}")
         help ("move one of them: `tensor.to(&device)`");
@@ -131,7 +130,7 @@ causes! {
     NotOnPaper { adapter: String }, Mismatch:
         ("{adapter} is here, and has no tensors without values")
         help ("upload values or make them, `device.zeros(shape, dtype)`; tensors without values \
-               are for devices on paper: `Device::on_paper(caps, &policy)`");
+               are for devices on paper: `Device::on_paper(&caps, &policy)`");
 }
 
 /// The error of what an adapter on paper cannot do.
@@ -153,10 +152,6 @@ pub(crate) fn no_memory(what: &str, size: Option<u64>) -> Error {
 pub(crate) const ANEW: &str = "drop every tensor, device, adapter and listing of this GPU - as \
                                long as one of them lives, Windows hands out the device that is \
                                lost - then open it anew (`Adapter::best()`) and upload again";
-
-const LATE: &str = "what this device computed meanwhile is not to be trusted, and it answers \
-                    nothing else from now on: open a fresh one (`device.reopen()`) and upload \
-                    again; put error scopes around calls of your own on `Device::wgpu`";
 
 impl fmt::Display for Shortage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -43,7 +43,8 @@ use crate::layout::Layout;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not bring a shape along",
     label = "no number, array, slice, vector or array of ndarray",
-    note = "vectors of vectors may be ragged: `device.upload(&rows.concat(), [rows, columns])`"
+    note = "vectors of vectors may be ragged: \
+            `device.upload(&rows.concat(), [rows.len(), columns])`"
 )]
 pub trait HostArray {
     /// The type of its elements.

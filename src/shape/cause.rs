@@ -77,7 +77,7 @@ causes! {
     Cuts { cuts: usize, shape: Shape }, Shape:
         ("places and ranges given: {cuts}, axes of {shape}: {}", shape.rank())
         help ("at most one for each axis; those that are left out are taken whole");
-    Step { axis: Axis }, Shape:
+    Step { axis: Axis }, Argument:
         ("step 0 on axis {axis}")
         help ("a step is at least 1 forwards, or -1 and below backwards");
     Permutation { axes: Vec<Axis>, rank: usize }, Shape:

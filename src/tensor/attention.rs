@@ -179,7 +179,8 @@ impl Tensor {
     /// no key yields 0, and a key whose score is minus infinity is not seen; a score of NaN or
     /// infinity yields NaN, and so may a value that is not finite and that is not seen. Of f32, f16
     /// and bf16; deferred. The result lies query by query, so that the heads of each are put
-    /// together - `permute([0, 2, 1, 3])`, `reshape` - without a copy.
+    /// together - `permute([0, 2, 1, 3])`, `reshape` - without a copy. `d` and `e`, each rounded up
+    /// to a multiple of four, are at most 512 together.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -61,7 +61,7 @@ causes! {
     Wrap { axis: usize, pad: usize, dim: usize }, Shape:
         ("pad: {pad} wrapped around axis {axis} of length {dim}")
         help ("at most as many as the axis has can come from its other end");
-    Steps { start: String, end: String, step: String }, Shape:
+    Steps { start: String, end: String, step: String }, Argument:
         ("arange: steps of {step} never lead from {start} to {end}")
         help ("start, end and step are finite, and the step is not 0");
     Only { what: &'static str, dtype: DType, only: &'static str }, DType:
@@ -77,21 +77,22 @@ causes! {
         ("uniform: f64 is drawn by 64-bit integers, the device lacks {}",
          Feature::ShaderInt64.name())
         help ("draw f32, and `cast(DType::F64)`");
-    Probability { probability: f64 }, Shape:
+    Probability { probability: f64 }, Argument:
         ("bernoulli: probability {probability:?} is outside 0..=1")
         help ("a part of all, not per cent: 0.25 for a quarter");
-    Empty { low: i64, high: i64 }, Shape:
+    Empty { low: i64, high: i64 }, Argument:
         ("integers: {low}..{high} has {} numbers, not 1 to 2^32",
          (i128::from(*high) - i128::from(*low)).max(0))
         help ("the lower end comes first; of all bits: `random_bits`");
     /// Queries and values that do not stay in registers.
     Long { d: usize, e: usize }, Shape:
-        ("queries of {d} and values of {e} are {} together, above {}", d + e, 4 * QUADS_MAX)
+        ("queries of {d} and values of {e}, each rounded up to fours, are {} together, above {}",
+         4 * (d.div_ceil(4) + e.div_ceil(4)), 4 * QUADS_MAX)
         help ("{COMPOSE}");
     Lengths { lengths: Shape, batches: Shape }, Shape:
         ("lengths and batches differ: left {lengths}, right {batches}")
         help ("one length for each batch: the axes of the keys before their heads");
-    Cap { cap: f32 }, Shape:
+    Cap { cap: f32 }, Argument:
         ("a cap of {cap:?} for scores, not finite and above 0")
         help ("leave `softcap` out for none");
     /// More keys than the loop of an invocation may take, or than a segment holds of one head.

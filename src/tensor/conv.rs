@@ -389,7 +389,7 @@ causes! {
          weight.dims()[1])
         help ("a weight is `[out, channels / groups, ..]`, and its groups are those of \
                `Conv::groups`");
-    Zero { what: &'static str, axis: usize }, Shape:
+    Zero { what: &'static str, axis: usize }, Argument:
         ("{what} 0 on axis {axis}, not 1 or more")
         help ("1 is the one that changes nothing, and what is left out has");
     Covers { axis: usize, taps: usize, covers: usize, dim: usize, padded: usize }, Shape:
@@ -400,7 +400,7 @@ causes! {
     Bias { bias: Shape, rows: usize }, Shape:
         ("a bias of {bias} for {rows} channels of the result")
         help ("one number for each: `[{rows}]`");
-    OutputPadding { padding: Vec<usize> }, Shape:
+    OutputPadding { padding: Vec<usize> }, Argument:
         ("output padding of {padding:?} of a convolution that is not transposed")
         help ("`Conv::padding` lies around the input; `conv_transpose2d` and its like take both");
     Arrived { arrived: Shape, result: Shape, input: Shape }, Shape:

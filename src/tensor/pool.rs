@@ -314,7 +314,7 @@ causes! {
     Places { places: Shape, shape: Shape }, Shape:
         ("places of {places} for {shape} that arrives")
         help ("each window has one place: those of `max_pool_with_indices`");
-    Padding { pad: usize, size: usize, axis: usize }, Shape:
+    Padding { pad: usize, size: usize, axis: usize }, Argument:
         ("padding of {pad} beside windows of {size} on axis {axis}: more than half of one")
         help ("a window of nothing but padding has no value; `pad` adds elements that have one");
 }

@@ -299,11 +299,11 @@ causes! {
     /// What can be wrong with bins, quantiles and draws.
     enum RankCause;
 
-    Bins { bins: usize, low: f64, high: f64 }, Shape:
+    Bins { bins: usize, low: f64, high: f64 }, Argument:
         ("{bins} bins of {low:?} to {high:?}")
         help ("one bin at least, of a finite range whose lower end comes first; a bin is as wide \
                as a normal number of f32: fewer bins, another range, or f64");
-    Part { part: f64 }, Shape:
+    Part { part: f64 }, Argument:
         ("{part:?} is outside 0..=1")
         help ("a part of all elements: the median is 0.5");
     Nothing { shape: Shape }, Shape:

@@ -62,7 +62,7 @@ fn views() {
         ("range 3..2 on axis 1 ends before it begins", "the lower end comes first: `2..3`");
     says(layout.slice(1, backwards, 1), shape, text, help);
     let step = "a step is at least 1 forwards, or -1 and below backwards";
-    says(layout.slice(0, 0..2, 0), shape, "step 0 on axis 0", step);
+    says(layout.slice(0, 0..2, 0), ErrorKind::Argument, "step 0 on axis 0", step);
     let text = "[0, 0] is not a permutation of the 2 axes";
     says(layout.permute([0, 0]), shape, text, ORDER);
     says(layout.permute([0; 0]), shape, "[] is not a permutation of the 2 axes", ORDER);

@@ -1,8 +1,8 @@
 //! Errors whose help leads on: each remedy is taken, as in `errors_operations`.
 
-use wharf::custom::Kernel;
+use wharf::custom::{Formula, Kernel};
 use wharf::op::Op;
-use wharf::tensor::{Conv, Key, Pooling};
+use wharf::tensor::{Attention, Conv, Key, Pooling};
 use wharf::{DType, ErrorKind, Tensor};
 
 use super::errors_operations::{BROADCAST, CAST, NUMBER, Row, check};
@@ -265,4 +265,47 @@ fn kernels_name_the_binding_that_is_not_there() {
     let given = given.create("out", [4], DType::F32).threads([1, 1, 1]).record::<1>();
     let text = "k: binding x holds f32, the tensor f16";
     says(given, ErrorKind::DType, text, "cast it: `cast(DType::F32)`");
+}
+
+/// Other shapes would not help.
+#[test]
+fn numbers_out_of_range_are_arguments() {
+    let (device, key) = (capable(), Key::new(1));
+    let x = device.ones([1, 1, 8], DType::F32).unwrap();
+    let (convs, pools) = (Conv::new(), Pooling::of([3]));
+    let refused = [
+        device.arange(0, 4, 0, DType::I32),
+        device.bernoulli(key, [2], 1.5),
+        device.integers(key, [2], 3..3, DType::I32),
+        x.attention(&x, &x, &Attention::new().softcap(0.0)),
+        x.quantile(1.5, 2),
+        x.histogram(0, 0.0, 1.0),
+        x.conv1d(&x, None, &convs.stride([0])),
+        x.conv1d(&x, None, &convs.output_padding([1])),
+        x.conv_transpose1d(&x, None, &convs.output_padding([1])),
+        x.max_pool(&pools.padding([2])),
+        x.apply(&Formula::new("f(x, y)", "x * y").unwrap(), &[]),
+    ];
+    for (i, refused) in refused.into_iter().enumerate() {
+        let error = refused.expect_err("it is out of range");
+        assert_eq!(error.kind(), ErrorKind::Argument, "{i}: {error}");
+    }
+    let error = Formula::new("f(", "x").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Shader, "{error}");
+}
+
+#[test]
+fn heads_are_counted_in_fours() {
+    let device = capable();
+    let long = |d, e| {
+        let [q, v] = [d, e].map(|length| device.ones([3, length], DType::F32).unwrap());
+        q.attention(&q, &v, &Attention::new())
+    };
+    check([Row {
+        refused: long(257, 255),
+        text: "attention: queries of 257 and values of 255, each rounded up to fours, are 516 \
+               together, above 512",
+        help: "compose it: `q.matmul(&k.t()?)`, `softmax`, `matmul`",
+        mended: long(256, 256),
+    }]);
 }

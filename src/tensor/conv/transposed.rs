@@ -440,7 +440,7 @@ causes! {
     Channels { channels: usize, weight: Shape }, Shape:
         ("{channels} channels, a weight of {weight} takes {}", weight.dims()[0])
         help ("the weight of a transposed convolution is `[channels, out / groups, ..]`");
-    More { axis: usize, more: usize, most: usize }, Shape:
+    More { axis: usize, more: usize, most: usize }, Argument:
         ("output padding of {more} on axis {axis}, not below {most}")
         help ("it is less than the stride or the dilation: more would be nobody's");
     Far { axis: usize, stride: usize, reach: usize, spread: u128 }, Shape:

@@ -174,14 +174,14 @@ async fn refused(ctx: &Ctx) -> Outcome {
     let (x, _) = device.upload(&[1.0f32, 2.0], [2]).map_err(show)?;
     let (n, _) = device.upload(&[1, 2], [2]).map_err(show)?;
     let errors = [
-        (x.apply(&f, &[]), "f: operands given: 1, taken: 2"),
-        (n.apply(&f, &[2.into()]), "f does not exist for i32"),
-        (x.apply(&f, &[(&n).into()]), "f: apply: dtypes differ: f32 and i32"),
+        (x.apply(&f, &[]), ErrorKind::Argument, "f: operands given: 1, taken: 2"),
+        (n.apply(&f, &[2.into()]), ErrorKind::DType, "f does not exist for i32"),
+        (x.apply(&f, &[(&n).into()]), ErrorKind::DType, "f: apply: dtypes differ: f32 and i32"),
     ];
-    for (result, text) in errors {
+    for (result, kind, text) in errors {
         let error = result.err().ok_or_else(|| format!("no error, not {text}"))?;
         ensure!(error.to_string() == text, "{error}, not {text}");
-        ensure!(error.kind() == ErrorKind::DType, "{error}");
+        ensure!(error.kind() == kind, "{error}");
     }
     let f = Formula::new("f(x)", "x << vec4<u32>(1u)").map_err(show)?;
     let nothing = f.check(&device, &Contract::ulp(1.0), |x| x[0]).await;

@@ -3,7 +3,7 @@
 
 use wharf::caps::Backend;
 use wharf::testing::{Call, Inside};
-use wharf::{Adapter, DType, Device, Tensor};
+use wharf::{Adapter, DType, Device, ErrorKind, Tensor, wgpu};
 
 use super::probe::{Random, first_difference, values};
 use crate::ctx::{
@@ -366,5 +366,13 @@ async fn driver_runs_out(ctx: &Ctx) -> Outcome {
     let error =
         device.ask_driver_for(bytes).err().ok_or("the driver found a buffer of its maximum")?;
     ensure!(error.is_out_of_memory(), "not out of memory: {error:?}");
-    story(&device).await.map_err(|error| format!("the device did not survive: {error:?}"))
+    story(&device).await.map_err(|error| format!("the device did not survive: {error:?}"))?;
+    // Told to nobody: no call of ours knows that it may be tried again with less.
+    let (usage, label) = (wgpu::BufferUsages::STORAGE, Some("theirs"));
+    let descriptor =
+        wgpu::BufferDescriptor { label, size: bytes, usage, mapped_at_creation: false };
+    let _ = device.wgpu().0.create_buffer(&descriptor);
+    let error = story(&device).await.err().ok_or("the device goes on")?;
+    ensure!(error.kind() == ErrorKind::Driver, "{error:?}");
+    Ok(())
 }
