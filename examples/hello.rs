@@ -15,7 +15,9 @@ fn main() -> wharf::Result<()> {
         let device = adapter.open(plan).await?;
         let data: Vec<f64> = (0..1000).map(|i| f64::from(i) * 0.1).collect();
         let (tensor, receipt) = device.upload(&data, [10, 100])?;
-        println!("{tensor:?}\n{receipt:#}\n\n{}\n{}", device.memory(), device.ledger());
+        println!("{tensor:?}\n{receipt:#}\n");
+        let last = tensor.at((-1, -3..))?.read_as::<f64>().await?.0; // where f64 is, or became f32
+        println!("the last three: {last:?}\n\n{}\n{}", device.memory(), device.ledger());
         Ok(())
     })
 }

@@ -74,6 +74,27 @@ impl Adapter {
     ///
     /// wharf writes to no terminal, but a driver may when it is asked: Mesa's Vulkan layer that
     /// chooses devices complains where `XDG_RUNTIME_DIR` is not set, unless `NODEVICE_SELECT=1`.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |_| {
+    /// use wharf::adapter::Verdict;
+    /// use wharf::{Adapter, Policy};
+    ///
+    /// let mut devices = Vec::new(); // all that `best` would take if it were alone
+    /// for listed in &Adapter::list().await.entries {
+    ///     if matches!(listed.verdict, Verdict::Chosen | Verdict::After { .. }) {
+    ///         let plan = listed.adapter.negotiate(&Policy::exact());
+    ///         devices.push(listed.adapter.open(plan).await?);
+    ///     }
+    /// }
+    /// let (mut x, _) = devices[0].upload(&[1.0f32, 2.0], [2])?;
+    /// for device in &devices {
+    ///     x = x.to(device).await?.0; // each keeps its own copy as long as somebody has it
+    ///     x = (&x + 1.0)?; // computed where it is
+    /// }
+    /// assert_eq!(x.read::<f32>().await?[0], 1.0 + devices.len() as f32);
+    /// # Ok(()) });
+    /// ```
     pub async fn list() -> Listing {
         survey(Wanted::by_environment(false), Scope::Everything).await
     }
@@ -103,8 +124,8 @@ impl Adapter {
     }
 
     /// The adapter that `text` names: its index in [`Adapter::list`], or words out of its name,
-    /// vendor, driver, backend or kind, such as `"radeon"` or `"vulkan llvmpipe"`. No match is an
-    /// error, never another adapter.
+    /// vendor, driver, backend, kind or place on the bus, such as `"radeon"`, `"vulkan llvmpipe"`,
+    /// or `"0000:04:00.0"` of two that are equal. No match is an error, never another adapter.
     pub async fn find(text: &str) -> Result<Self> {
         Self::list_for(text).await.into_chosen()
     }

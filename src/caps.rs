@@ -191,7 +191,7 @@ impl Identity {
 named! {
     /// A feature of an adapter that changes what wharf does.
     Feature,
-    /// As WebGPU spells it.
+    /// As WebGPU spells those that it has.
     name:
     /// Compute shaders at all; without them an adapter is of no use here.
     Compute "compute-shaders";

@@ -54,19 +54,21 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Whether a text names an adapter: by its index, or by a part of its name, vendor, driver, backend
-/// or kind. Words are matched one by one, so that `"vulkan llvmpipe"` narrows down; a number that
-/// is no index of `count` adapters is a whole word of a name, such as `"4090"`.
+/// Whether a text names an adapter: by its index, or by a part of its name, vendor, driver,
+/// backend, kind or place on the bus. Words are matched one by one, so that `"vulkan llvmpipe"`
+/// narrows down; a number that is no index of `count` adapters is a whole word of a name, such as
+/// `"4090"`.
 fn names(text: &str, (index, count): (usize, usize), caps: &Caps) -> bool {
     let id = &caps.identity;
     let haystack = format!(
-        "{} {} {} {} {} {}",
+        "{} {} {} {} {} {} {}",
         id.name,
         id.vendor_name().unwrap_or(""),
         id.driver,
         id.driver_info,
         id.backend.name(),
-        id.device_type.name()
+        id.device_type.name(),
+        id.pci_bus
     )
     .to_lowercase();
     let text = text.trim().to_lowercase();

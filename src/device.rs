@@ -24,6 +24,7 @@ use crate::profile::Program;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::shadow::Guarded;
 use crate::shadow::{Capsule, Replay, Shadow, ShadowPolicy, replay};
+use crate::transfer::done;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::transfer::{First, settle};
 use crate::wgsl::Target;
@@ -51,6 +52,10 @@ pub use problems::Problems;
 /// Tensors that it creates - zeros, ones, random numbers - are *recorded* at once: the driver gets
 /// that work with whatever is read next, and the call does not wait. Ranges are deferred. Every
 /// call that names a dtype which the plan rejects is an error.
+///
+/// What is awaited runs on any executor and keeps no thread of it busy: natively a thread of its
+/// own waits for each device, from the first await on; in a browser nobody has to. Devices, tensors
+/// and futures are `Send`, but not in a browser.
 #[derive(Clone)]
 pub struct Device {
     pub(crate) engine: Arc<Engine>,
@@ -479,6 +484,19 @@ impl Device {
     /// # Errors
     /// If this device lacks something that they need, or fails. A wrong result is no error, but
     /// what the replay says.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::shadow::Capsule;
+    ///
+    /// async fn is_wrong(device: &wharf::Device, file: &[u8]) -> wharf::Result<bool> {
+    ///     let replay = device.replay(&Capsule::from_bytes(file)?).await?;
+    ///     println!("{replay}");
+    ///     Ok(replay.is_wrong)
+    /// }
+    /// assert!(is_wrong(&device, b"no capsule").await.is_err());
+    /// # Ok(()) });
+    /// ```
     #[track_caller]
     pub fn replay<'a>(
         &'a self,
@@ -493,7 +511,23 @@ impl Device {
         self.engine.flush()
     }
 
-    /// Submits what has been recorded, and waits until everything submitted is done.
+    /// Submits what has been recorded, and is ready when everything submitted is done. Whoever
+    /// reads awaits that anyway.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let x = (device.ones([1 << 16], wharf::DType::F32)? + 1.0)?;
+    /// x.compute()?;
+    /// device.done().await?; // and nothing has crossed
+    /// assert_eq!(device.ledger().down.count, 0);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("synchronize", "on_submitted_work_done"))]
+    pub async fn done(&self) -> Result<()> {
+        done(&self.engine).await
+    }
+
+    /// [`Device::done`], blocking.
     #[doc(alias = "synchronize")]
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self) -> Result<()> {

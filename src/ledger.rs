@@ -57,7 +57,7 @@ pub struct Crossing {
     pub call: &'static str,
     /// The line in the caller's code.
     pub location: &'static Location<'static>,
-    /// From the call to its last byte.
+    /// From the call to its last byte; zero in a browser, which has no clock for wharf.
     pub duration: Duration,
 }
 

@@ -89,4 +89,4 @@ pub use shape::{Axes, IntoShape, Shape};
 pub use tensor::{Other, Scalar, Tensor};
 pub use transfer::Receipt;
 pub use wgsl::Target;
-pub use {half, wgpu};
+pub use {bytemuck, half, wgpu};

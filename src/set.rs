@@ -255,6 +255,20 @@ impl TensorSet {
 
     /// Weights in blocks under this name, of `name.values` and `name.scales`: those of an
     /// [`Arrival::Blocks`], of a file of GGUF, or of a set of them that was saved.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Blocks;
+    /// use wharf::{DType, HostView, Shipment};
+    ///
+    /// let mut shipment = Shipment::new();
+    /// shipment.add_as("up", HostView::new(&[0.5f32; 3 * 64], [3, 64])?, Blocks::Q8)?;
+    /// let (set, _) = device.upload_set(&shipment)?; // as those of a file
+    /// let weights = set.quantised("up")?; // of "up.values" and "up.scales"
+    /// let y = device.ones([2, 64], DType::F32)?.linear(&weights, None, None)?;
+    /// assert_eq!(y.round()?.to_vec::<f32>()?, [32.0; 6]);
+    /// # Ok(()) });
+    /// ```
     pub fn quantised(&self, name: &str) -> Result<Quantised> {
         let [values, scales] = Share::BOTH.map(|share| {
             let name = share.of(name);

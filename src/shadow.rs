@@ -66,6 +66,20 @@ impl Shadow {
     }
 
     /// The first wrong operation as a file, if one has been found and can be replayed.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::DType;
+    /// use wharf::shadow::ShadowPolicy;
+    ///
+    /// let shadow = device.shadow(ShadowPolicy::all());
+    /// let root = device.ones([100], DType::F32)?.sqrt()?.read::<f32>().await;
+    /// match shadow.capsule() {
+    ///     Some(capsule) => capsule.save("wrong.capsule")?, // for whoever mends the driver
+    ///     None => assert_eq!(root?, [1.0; 100]),
+    /// }
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn capsule(&self) -> Option<Capsule> {
         let file = self.docket.tally().wrong?.file?;

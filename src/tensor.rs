@@ -116,12 +116,25 @@ pub(crate) use upload::{Becoming, Provenance};
 /// - Operations are *deferred*: they run when somebody reads something computed from them, or calls
 ///   [`Tensor::compute`]. What assigns or scatters, fills and random numbers are *recorded* at
 ///   once, and say so. Neither waits for the device. A graph that grows deeper than 128
-///   operations, as that of a whole model may, or beyond what one kernel takes (15 tensors, or as
-///   many as the adapter binds; some 30 functions), is recorded from below while it grows.
+///   operations, as that of a whole model may, or beyond what one kernel takes (15 tensors, or one
+///   less than the adapter binds; some 30 functions), is recorded from below while it grows.
 /// - What fails on the device is the error of the next read, and of every read of something
 ///   computed from it. Running out of memory is told, not kept: read again when there is room.
 /// - Axes and places on them count from 0, or back from -1, the last: `x.sum(-1)`,
 ///   `x.slice(0, -2..)`, `x.at((.., 1..3, -1))`. What an index *tensor* holds counts from 0.
+///
+/// What has to wait for the device is there twice, but in a browser, where nothing blocks:
+///
+/// | awaited | blocking |
+/// |---|---|
+/// | `read`, `read_as` | `to_vec`, `to_vec_as` |
+/// | `read_bytes`, `read_array` | `to_bytes`, `to_array` |
+/// | `read_into`, `read_view` | `copy_to_slice`, `copy_to_view` |
+/// | `read::<T>().await?[0]` | `scalar::<T>()` |
+/// | `to`, `quantise` | `move_to`, `to_quantised` |
+/// | `nonzero`, `masked_select`, `unique` | `nonzero_now` and so on |
+/// | `equal`, `allclose`, `picture` | `equal_now` and so on |
+/// | [`Device::done`] | `Device::wait` |
 ///
 /// `Debug` prints what it is, never what it holds: nothing crosses unasked.
 #[derive(Clone)]

@@ -270,6 +270,15 @@ pub(crate) async fn settle(
     slots.iter().find_map(|slot| slot.error()).map_or(Ok(()), |error| Err(error.clone()))
 }
 
+/// Submits what is recorded, and waits without blocking until everything submitted is done.
+pub(crate) async fn done(engine: &Engine) -> Result<()> {
+    if engine.gpu.is_on_paper() {
+        return engine.flush();
+    }
+    let first = First { flush: true, slots: &[] };
+    start(engine, Drive::Wake, None, first)?.take(engine, &mut |_: &[u8]| Ok(())).await
+}
+
 impl Down<'_> {
     /// Settles its slots, hands its bytes to `drain` once they are there, and frees the buffer.
     async fn take(self, engine: &Engine, drain: &mut (impl Drain + ?Sized)) -> Result<()> {
@@ -357,7 +366,8 @@ fn copy_words(
     }
 }
 
-/// Copies one part into a staging buffer, slots behind it, and asks for both to be mapped.
+/// Copies one part into a staging buffer, slots behind it, and asks for both to be mapped. Where
+/// there is neither, a word of zeros comes once everything before it is done.
 fn start<'a>(
     engine: &'a Engine,
     drive: Drive,
@@ -369,7 +379,8 @@ fn start<'a>(
     let begin = offset / COPY_ALIGN * COPY_ALIGN;
     let chunk = (offset + bytes).next_multiple_of(COPY_ALIGN) - begin;
     let slots_begin = chunk + if engine.gpu.counts() { COUNT_BYTES } else { 0 };
-    let mapped_bytes = slots_begin + slots.len() as u64 * SLOT_BYTES;
+    let filled = slots_begin + slots.len() as u64 * SLOT_BYTES;
+    let mapped_bytes = filled.max(COPY_ALIGN);
     let buffer = engine.ring.take(&engine.gpu, mapped_bytes)?;
     let copy = |encoder: &mut wgpu::CommandEncoder| {
         if let Some(part) = part {
@@ -377,6 +388,9 @@ fn start<'a>(
         }
         engine.gpu.copy_count(encoder, &buffer, chunk);
         copy_words(encoder, slots, &buffer, slots_begin);
+        if filled == 0 {
+            encoder.clear_buffer(&buffer, 0, Some(COPY_ALIGN));
+        }
     };
     let theirs = part.is_some_and(|part| part.piece.whose() == Whose::Theirs);
     let sent = if theirs { engine.copy_theirs("read", copy)? } else { engine.copy(flush, copy)? };

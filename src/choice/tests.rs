@@ -83,6 +83,19 @@ fn what_is_settled_without_gl_stays_so() {
 }
 
 #[test]
+fn of_two_equal_cards_the_bus_names_one() {
+    let there = ["0000:01:00.0", "0000:41:00.0"].map(|bus| {
+        let mut caps = nvidia_vulkan();
+        caps.identity.pci_bus = bus.into();
+        caps
+    });
+    let rows = [("nvidia 0000:41:00.0", Some(1)), ("01:00.0", Some(0)), ("0000:81:00.0", None)];
+    for (text, want) in rows {
+        assert_eq!(taken(&there, &named(text)), want, "{text:?}");
+    }
+}
+
+#[test]
 fn software_is_taken_only_when_asked_for() {
     let there = [lavapipe(), llvmpipe_gl()];
     assert_eq!(told(&there, &HARDWARE), ["software, and none was asked for"; 2]);

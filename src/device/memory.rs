@@ -25,13 +25,15 @@ impl Device {
         self.engine.memory()
     }
 
-    /// Gives unused memory back to the driver, waits until it is done, and returns the bytes.
+    /// Gives unused memory back to the driver, waits until it is done, and returns the bytes. In a
+    /// browser it does not wait: the memory is free once what uses it is [done](Device::done).
     pub fn trim(&self) -> Result<u64> {
         self.engine.trim()
     }
 
     /// Moves small tensors together on the device, so that thinly used slabs can be given back;
-    /// returns the bytes. Tensors stay valid and unchanged.
+    /// returns the bytes. Tensors stay valid and unchanged. It waits as [`Device::trim`] does, and
+    /// where that does not, neither does this.
     pub fn compact(&self) -> Result<u64> {
         self.engine.compact()
     }

@@ -89,7 +89,8 @@ impl SetReceipt {
         self.sum(|receipt| receipt.bytes_device)
     }
 
-    /// How long the set took, from the call to its last byte.
+    /// How long the set took, from the call to its last byte; zero in a browser, which has no clock
+    /// for wharf.
     #[must_use]
     pub const fn elapsed(&self) -> Duration {
         self.elapsed

@@ -46,7 +46,7 @@ pub struct Receipt {
     pub bytes_device: u64,
     /// Segments on the device.
     pub segments: u64,
-    /// How long the call took.
+    /// How long the call took; zero in a browser, which has no clock for wharf.
     pub elapsed: Duration,
 }
 

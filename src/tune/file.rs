@@ -175,6 +175,19 @@ mod disk {
 
     impl Tuned {
         /// Writes the text to a file, whole or not at all. Missing folders are created.
+        ///
+        /// ```
+        /// # wharf::testing::example(async |device| {
+        /// use wharf::tune::{SumSize, Tuned};
+        ///
+        /// # let path = std::env::temp_dir().join(format!("tuned-{}.txt", std::process::id()));
+        /// let tuned = device.tune(&[SumSize::rows(4, 1000).into()], |_| ()).await?;
+        /// tuned.save(&path)?;
+        /// let again = Tuned::load(&path, &device); // when the program starts once more
+        /// assert_eq!(again.to_string(), tuned.to_string());
+        /// # std::fs::remove_file(&path).expect("it is there");
+        /// # Ok(()) });
+        /// ```
         pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
             static COUNT: AtomicU64 = AtomicU64::new(0);
             let path = path.as_ref();
@@ -199,6 +212,17 @@ mod disk {
         /// Reads a file, for this device. A file that is missing, cannot be understood, or was
         /// written for another adapter, driver or version is ignored, never an error:
         /// [`Tuned::ignored`] says why.
+        ///
+        /// ```
+        /// # wharf::testing::example(async |device| {
+        /// use wharf::tune::Tuned;
+        ///
+        /// let tuned = Tuned::load("there/is/none.txt", &device);
+        /// assert!(tuned.ignored().is_some_and(|why| why.contains("none.txt")));
+        /// let device = device.with_tuned(&tuned); // as it was
+        /// # let _ = device;
+        /// # Ok(()) });
+        /// ```
         #[must_use]
         pub fn load(path: impl AsRef<Path>, device: &Device) -> Self {
             let path = path.as_ref();

@@ -151,6 +151,7 @@ fn a_program_runs_up_to_its_first_read() {
     results.iter().for_each(|tensor| tensor.compute().expect("it is recorded"));
     device.flush().expect("nothing is there");
     device.wait().expect("nothing is waited for");
+    pollster::block_on(device.done()).expect("nothing is waited for");
     assert!(results[0].explain().kernels.is_empty(), "it has a value, on paper");
     drop(results);
     assert_eq!(device.memory().bytes_live, 0);

@@ -421,6 +421,7 @@ fn a_destroyed_device_answers_with_errors() {
             ("trim", device.trim().err()),
             ("compact", device.compact().err()),
             ("wait", device.wait().err()),
+            ("done", pollster::block_on(device.done()).err()),
         ];
         for (call, error) in told {
             let lost = error.as_ref().is_some_and(wharf::Error::is_device_lost);

@@ -6,7 +6,7 @@ use wharf::caps::{Caps, Feature, Limit, fixtures};
 use wharf::plan::negotiate;
 use wharf::{Adapter, ErrorKind, IntoShape, Layout, Policy, Shape};
 
-use super::support::{adapter, says};
+use super::support::{adapter, capable, says};
 
 fn dense<const N: usize>(dims: [usize; N]) -> Layout {
     Layout::dense(Shape::new(dims).unwrap())
@@ -278,4 +278,14 @@ fn debug_prints_message_and_help() {
 fn errors_travel() {
     const fn travels<T: Clone + Send + Sync + 'static>(_: &T) {}
     travels(&Shape::new([1; 9]).err());
+}
+
+/// An executor with threads takes them.
+#[test]
+fn devices_tensors_and_futures_travel() {
+    const fn travels<T: Send>(_: &T) {}
+    let device = capable();
+    let x = device.ones([2], wharf::DType::F32).unwrap();
+    travels(&(&device, &x, device.done(), x.read::<f32>(), x.to(&device)));
+    travels(&(Adapter::best(), Adapter::list(), device.reopen()));
 }

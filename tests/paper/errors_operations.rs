@@ -121,6 +121,7 @@ fn attention_names_what_is_wrong() {
     let counts = ones(&[3, 3], DType::I64);
     let masked = |mask: &Tensor| q.attention(&q, &q, &Attention::new().masked(mask));
     let capped = |cap| q.attention(&q, &q, &Attention::new().softcap(cap));
+    let mended = |x: &Tensor| x.cast(DType::F32).and_then(|x| q.attention(&x, &x, &plain));
     check([
         Row {
             refused: wide.attention(&q, &q, &plain),

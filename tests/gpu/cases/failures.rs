@@ -37,6 +37,7 @@ async fn unrun(ctx: &Ctx) -> Outcome {
         count();
         ensure!(y.iter().all(|y| *y == 2.0), "{} is not 2", y[0]);
         device.wait().map_err(show)?;
+        device.done().await.map_err(show)?;
         device.count_what_runs(true);
         let y = (&x + 2.0).map_err(show)?;
         let read = if in_place { y.to_vec::<f32>() } else { y.read::<f32>().await };
@@ -44,6 +45,7 @@ async fn unrun(ctx: &Ctx) -> Outcome {
         ensure!(error.is_device_lost(), "{error:?}");
         ensure!(error.to_string().contains(" command buffers ran"), "{error}");
         ensure!(x.read::<f32>().await.is_err() && device.wait().is_err(), "it lives on");
+        ensure!(device.done().await.is_err(), "it is done");
     }
     Ok(())
 }

@@ -84,7 +84,7 @@ async fn named(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     let kernel = Kernel::from_wgsl("long", LONG).map_err(show)?;
     let (groups, patience) = too_long(&device);
-    for how in ["a future", "a call", "everything", "an encoder of the caller's"] {
+    for how in ["a future", "a call", "everything", "awaited", "an encoder of the caller's"] {
         let y = run(&device, &kernel, groups)?;
         // In no submission but one: a driver may wait in the next for this one.
         device.set_patience(Some(patience));
@@ -92,6 +92,10 @@ async fn named(ctx: &Ctx) -> Outcome {
             "a future" => y.read::<u32>().await.map(drop),
             "a call" => y.to_vec::<u32>().map(drop),
             "everything" => y.compute().and_then(|()| device.wait()),
+            "awaited" => {
+                y.compute().map_err(show)?;
+                device.done().await
+            }
             _ => {
                 let encoder = device.wgpu().0.create_command_encoder(&Default::default());
                 let sent = y.compute().and_then(|()| device.submit(encoder));
