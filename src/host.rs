@@ -72,7 +72,7 @@ impl<'a, T: Element> HostView<'a, T> {
         strides: &[isize],
         offset: usize,
     ) -> Result<Self> {
-        Self::with_layout(data, Layout::strided(shape.into_shape()?, strides, offset)?)
+        Self::with_layout(data, Layout::strided(shape, strides, offset)?)
     }
 
     /// The elements of `data` that a layout selects; it must stay inside.

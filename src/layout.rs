@@ -52,7 +52,8 @@ impl Layout {
 
     /// Any strides (negative and zero too) from any offset, as long as every element lies at or
     /// after 0.
-    pub fn strided(shape: Shape, strides: &[isize], offset: usize) -> Result<Self> {
+    pub fn strided(shape: impl IntoShape, strides: &[isize], offset: usize) -> Result<Self> {
+        let shape = shape.into_shape()?;
         if strides.len() != shape.rank() {
             let rank = shape.rank();
             return Err(ShapeCause::Strides { strides: strides.len(), rank }.into());

@@ -90,7 +90,7 @@ impl<'a> Shipment<'a> {
     ///
     /// let bytes = [0, 0, 0, 63, 205, 204, 204, 61]; // 0.5 and 0.1, little-endian
     /// let mut shipment = Shipment::new();
-    /// shipment.add_as("half", HostView::from_bytes(DType::F32, &bytes, [2])?, DType::F16)?;
+    /// shipment.add_as("half", HostView::from_bytes(&bytes, [2], DType::F32)?, DType::F16)?;
     /// let (set, receipt) = device.upload_set(&shipment)?;
     /// assert_eq!(set.get("half").map(|half| half.dtype()), Some(DType::F16));
     /// assert_eq!(receipt.changed(), 1, "0.1 is no f16: {receipt}");

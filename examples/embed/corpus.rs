@@ -101,7 +101,7 @@ impl Search<'_> {
         for first in (0..kept.done).step_by(WINDOW) {
             let count = WINDOW.min(kept.done - first);
             let bytes = embeddings.next(count)?;
-            let view = HostView::from_bytes(wharf::DType::F32, &bytes, [count, WIDTH])?;
+            let view = HostView::from_bytes(&bytes, [count, WIDTH], wharf::DType::F32)?;
             let mut shipment = Shipment::new();
             shipment.add("window", view)?;
             let (set, _) = device.upload_set(&shipment)?;

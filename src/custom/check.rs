@@ -317,7 +317,7 @@ pub(super) fn uploaded(
 ) -> Result<Tensor> {
     const NAME: &str = "operand";
     let mut shipment = Shipment::new();
-    shipment.add(NAME, HostView::from_bytes(dtype, bytes, dims)?)?;
+    shipment.add(NAME, HostView::from_bytes(bytes, dims, dtype)?)?;
     let (set, _) = device.carry_set(&shipment, site, |_| {})?;
     set.get(NAME).cloned().ok_or_else(|| Error::missing(NAME))
 }

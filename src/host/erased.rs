@@ -18,9 +18,9 @@ use crate::shape::{IntoShape, Shape};
 /// use wharf::{DType, HostView};
 ///
 /// let file = [0, 1, 0, 2, 0, 3, 0]; // three numbers of 16 bits behind one byte
-/// let view = HostView::from_bytes(DType::U16, &file[1..], [3])?;
+/// let view = HostView::from_bytes(&file[1..], [3], DType::U16)?;
 /// assert_eq!((view.dtype(), view.shape().dims()), (DType::U16, &[3][..]));
-/// let error = HostView::from_bytes(DType::F32, &file, [3]).unwrap_err();
+/// let error = HostView::from_bytes(&file, [3], DType::F32).unwrap_err();
 /// assert_eq!(error.to_string(), "7 bytes for [3] of f32, which has 12");
 /// # Ok::<(), wharf::Error>(())
 /// ```
@@ -35,9 +35,9 @@ impl<'a> HostView<'a, u8> {
     /// Bytes of a dtype that is known when the program runs, row-major, little-endian, at any
     /// alignment. A `bool` is a byte that is 0 or 1; any other is an error.
     pub fn from_bytes(
-        dtype: DType,
         bytes: &'a [u8],
         shape: impl IntoShape,
+        dtype: DType,
     ) -> Result<HostBytes<'a>> {
         let shape = shape.into_shape()?;
         let needed = shape.elements() as u128 * dtype.width() as u128;

@@ -54,7 +54,7 @@ impl<'a, T: Element> HostViewMut<'a, T> {
         strides: &[isize],
         offset: usize,
     ) -> Result<Self> {
-        Self::with_layout(data, Layout::strided(shape.into_shape()?, strides, offset)?)
+        Self::with_layout(data, Layout::strided(shape, strides, offset)?)
     }
 
     /// The elements of `data` that a layout selects; it must stay inside and name no place twice.

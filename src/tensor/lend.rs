@@ -91,7 +91,7 @@ impl Tensor {
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// use wharf::{Layout, Shape, wgpu};
+    /// use wharf::{Layout, wgpu};
     ///
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4])?;
     /// let lent = x.lend()?;
@@ -115,7 +115,7 @@ impl Tensor {
     /// drop(lent);
     ///
     /// // ... which becomes a tensor again: two elements, the last first.
-    /// let backwards = Layout::strided(Shape::new([2])?, &[-1], 11)?;
+    /// let backwards = Layout::strided([2], &[-1], 11)?;
     /// let y = device.wrap_buffer(&mine, backwards, wharf::DType::F32)?;
     /// assert_eq!((&y * 2.0)?.to_vec::<f32>()?, [8.0, 6.0]);
     /// # Ok(()) });

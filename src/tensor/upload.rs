@@ -155,7 +155,7 @@ impl Device {
     /// assert_eq!(x.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
     ///
     /// // Bytes whose dtype only the program's input says.
-    /// let bytes = HostView::from_bytes(DType::U16, &[1, 0, 2, 1], [2])?;
+    /// let bytes = HostView::from_bytes(&[1, 0, 2, 1], [2], DType::U16)?;
     /// let (x, _) = device.upload_view(bytes)?;
     /// assert_eq!(x.to_vec::<u16>()?, [1, 258]);
     /// # Ok(()) });

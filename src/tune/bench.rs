@@ -141,7 +141,7 @@ impl Workshop<'_> {
     }
 
     fn carried(&self, dtype: DType, bytes: Vec<u8>, shape: Shape) -> Result<Input> {
-        let view = HostView::from_bytes(dtype, &bytes, shape)?;
+        let view = HostView::from_bytes(&bytes, shape, dtype)?;
         let (tensor, _) = self.device.upload_at(self.site, &view)?;
         Ok(Input { tensor, dtype, bytes })
     }

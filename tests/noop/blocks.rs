@@ -279,7 +279,7 @@ fn by_file(form: Blocks) {
         let whole = HostView::new(&wide, shape).expect("it fits");
         let want = parts(&carried(&device, form, &whole).0);
         let mut shipment = Shipment::new();
-        let view = HostView::from_bytes(dtype, bytes, shape).expect("it fits");
+        let view = HostView::from_bytes(bytes, shape, dtype).expect("it fits");
         shipment.add_as("w", view, form).expect("new");
         let (set, receipt) = device.upload_set(&shipment).expect("they become blocks");
         assert!(parts(&set) == want, "{dtype}");

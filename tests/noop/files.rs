@@ -124,7 +124,7 @@ fn what_is_saved_is_read_by_another_bit_by_bit() {
     let all = menagerie();
     let mut shipment = Shipment::new();
     for (name, (dtype, _), shape, data) in &all {
-        let view = HostView::from_bytes(*dtype, data, shape).expect("it fits");
+        let view = HostView::from_bytes(data, shape, *dtype).expect("it fits");
         shipment.add(name, view).expect("new");
     }
     let (set, _) = device.upload_set(&shipment).expect("lavapipe has all");

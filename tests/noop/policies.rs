@@ -80,7 +80,7 @@ fn whole(values: Wide) -> TensorSet {
     let zeros = vec![0; 8 * BEFORE];
     let bytes = values.bytes();
     let mut shipment = Shipment::new();
-    let view = |bytes, count: usize| HostView::from_bytes(values.dtype(), bytes, [count]);
+    let view = |bytes, count: usize| HostView::from_bytes(bytes, [count], values.dtype());
     shipment.add("before", view(&zeros, BEFORE).expect("it fits")).expect("new");
     shipment.add("x", view(&bytes, 4).expect("it fits")).expect("new");
     capable().upload_set(&shipment).expect("lavapipe has all").0

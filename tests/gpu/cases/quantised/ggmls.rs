@@ -125,7 +125,7 @@ impl Parts {
         let (width, beside) = (values.len() / rows.max(1), scales.len() / rows.max(1));
         let (values, _) = device.upload(&values, [rows, width]).map_err(show)?;
         let beside = [rows, beside / self.dtype.width()];
-        let scales = HostView::from_bytes(self.dtype, &scales, beside).map_err(show)?;
+        let scales = HostView::from_bytes(&scales, beside, self.dtype).map_err(show)?;
         let (scales, _) = device.upload_view(scales).map_err(show)?;
         let weights = Quantised::of(&values, &scales).map_err(show)?;
         // Nothing looks like any form of these dtypes.
