@@ -36,7 +36,64 @@ impl Device {
     /// between two instances it confuses them, or panics.
     ///
     /// The memory is yours: [`Device::memory`] does not count it, nor does the cap. See
-    /// [`Tensor::lend`] for an example.
+    /// [`Tensor::lend`] for an example. A texture goes through a buffer, in which each row begins
+    /// at a multiple of 256 bytes:
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::{DType, Layout, tensor::BufferRange, wgpu};
+    ///
+    /// # let (gpu, queue) = device.wgpu();
+    /// # let size = wgpu::Extent3d { width: 3, height: 2, depth_or_array_layers: 1 };
+    /// # let texture = gpu.create_texture(&wgpu::TextureDescriptor {
+    /// #     label: None,
+    /// #     size,
+    /// #     mip_level_count: 1,
+    /// #     sample_count: 1,
+    /// #     dimension: wgpu::TextureDimension::D2,
+    /// #     format: wgpu::TextureFormat::Rgba8Unorm,
+    /// #     usage: wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::COPY_DST,
+    /// #     view_formats: &[],
+    /// # });
+    /// # let (red, bytes_per_row) = ([250u8, 5, 5, 255].repeat(6), Some(12));
+    /// # let rows = wgpu::TexelCopyBufferLayout { bytes_per_row, ..Default::default() };
+    /// # queue.write_texture(texture.as_image_copy(), &red, rows, size);
+    /// // A texture of yours: 2 rows of 3 pixels, `Rgba8Unorm`, with `COPY_SRC` and `COPY_DST`.
+    /// let rows = |offset| wgpu::TexelCopyBufferLayout {
+    ///     offset,
+    ///     bytes_per_row: Some(256),
+    ///     rows_per_image: None,
+    /// };
+    /// let mine = gpu.create_buffer(&wgpu::BufferDescriptor {
+    ///     label: None,
+    ///     size: 2 * 256,
+    ///     usage: wgpu::BufferUsages::STORAGE
+    ///         | wgpu::BufferUsages::COPY_SRC
+    ///         | wgpu::BufferUsages::COPY_DST,
+    ///     mapped_at_creation: false,
+    /// });
+    /// let mut encoder = gpu.create_command_encoder(&Default::default());
+    /// let to = wgpu::TexelCopyBufferInfo { buffer: &mine, layout: rows(0) };
+    /// encoder.copy_texture_to_buffer(texture.as_image_copy(), to, size);
+    /// queue.submit([encoder.finish()]);
+    /// let layout = Layout::strided([2, 3, 4], &[256, 4, 1], 0)?;
+    /// let picture = device.wrap_buffer(&mine, layout, DType::U8)?;
+    ///
+    /// // And back: rows of 64 pixels, of which the texture takes three.
+    /// let dark = (&picture / 10u8)?.pad(&[(0, 0), (0, 64 - 3), (0, 0)], 0u8)?;
+    /// let lent = dark.lend()?;
+    /// let BufferRange { buffer, offset, .. } = &lent.ranges()[0];
+    /// let from = wgpu::TexelCopyBufferInfo { buffer, layout: rows(*offset) };
+    /// let mut encoder = gpu.create_command_encoder(&Default::default());
+    /// encoder.copy_buffer_to_texture(from, texture.as_image_copy(), size);
+    /// queue.submit([encoder.finish()]);
+    /// drop(lent);
+    /// # let mut encoder = gpu.create_command_encoder(&Default::default());
+    /// # encoder.copy_texture_to_buffer(texture.as_image_copy(), to, size);
+    /// # queue.submit([encoder.finish()]);
+    /// # assert_eq!(picture.to_vec::<u8>()?, [25, 0, 0, 25].repeat(6));
+    /// # Ok(()) });
+    /// ```
     #[doc(alias("from_buffer", "from_blob", "import"))]
     #[track_caller]
     pub fn wrap_buffer(
