@@ -43,6 +43,7 @@ mod gguf;
 mod npy;
 #[cfg(feature = "npz")]
 mod npz;
+mod remark;
 #[cfg(feature = "safetensors")]
 mod safetensors;
 #[cfg(all(feature = "safetensors", not(target_family = "wasm")))]
@@ -54,3 +55,4 @@ mod unfinished;
 
 pub use archive::Archive;
 pub use entry::FileTensor;
+pub use remark::Remark;

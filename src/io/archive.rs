@@ -1,29 +1,40 @@
 //! A file, or several that belong together, known by header.
 
+use core::fmt;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use super::cause::ArchiveCause;
-use super::entry::FileTensor;
+use super::entry::{FileTensor, Opened};
 use super::file::Pieces;
+use super::remark::{Remark, Remarked};
 use crate::error::{Error, Result};
 use crate::host::blocks::Share;
 use crate::set::{Arrival, Shipment};
 
 /// Tensors by name in a file, or in several that belong together: what their headers say. No value
 /// has been read yet.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Archive {
     tensors: Vec<FileTensor>,
+    remarked: Option<Remarked>,
+    /// What it was opened by.
+    name: Arc<str>,
+}
+
+impl fmt::Debug for Archive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Archive").field("tensors", &self.tensors).finish_non_exhaustive()
+    }
 }
 
 /// The first bytes of a format, and what opens it.
 struct Format {
     begins: fn(&[u8]) -> bool,
     /// Of an open file, and where it lies.
-    open: fn(&Arc<Pieces>, Option<&Path>) -> Result<Vec<FileTensor>>,
+    open: fn(&Arc<Pieces>, Option<&Path>) -> Result<Opened>,
 }
 
 /// By their first bytes, the most distinct first.
@@ -48,8 +59,8 @@ impl Archive {
     /// All of the header is checked; no tensor is read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let opened = Pieces::open(path).and_then(|file| Self::of(file, Some(path)));
-        opened.map_err(|error| error.during(path.to_string_lossy()))
+        let file = Pieces::open(path);
+        Self::of(file, Some(path), path.to_string_lossy())
     }
 
     /// [`Archive::open`] of a file that is in memory: fetched by a page, or part of the program.
@@ -69,26 +80,46 @@ impl Archive {
     /// # Ok(()) });
     /// ```
     pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self> {
-        let opened = Self::of(Pieces::in_memory(bytes.into()), None);
-        opened.map_err(|error| error.during("a file in memory"))
+        Self::of(Ok(Pieces::in_memory(bytes.into())), None, "a file in memory".into())
     }
 
-    fn of(file: Pieces, path: Option<&Path>) -> Result<Self> {
-        let mut begin = [0; 16];
-        let len = begin.len().min(usize::try_from(file.len).unwrap_or(usize::MAX));
-        let begin = &mut begin[..len];
-        file.read(0, begin)?;
-        let format = FORMATS.iter().find(|format| (format.begins)(begin)).ok_or_else(|| {
-            let begins = format!("{:?}", begin.escape_ascii().to_string());
-            ArchiveCause::Format { begins }
-        })?;
-        Ok(Self { tensors: (format.open)(&Arc::new(file), path)? })
+    fn of(file: Result<Pieces>, path: Option<&Path>, name: Cow<'_, str>) -> Result<Self> {
+        let opened = file.and_then(|file| opened(file, path));
+        let (tensors, remarked) = opened.map_err(|error| error.during(name.as_ref()))?;
+        Ok(Self { tensors, remarked, name: name.into() })
     }
 
     /// What it holds, in the order in which it lies there.
     #[must_use]
     pub fn tensors(&self) -> &[FileTensor] {
         &self.tensors
+    }
+
+    /// What the file says besides, under the names for which `keep` says so: of a GGUF its typed
+    /// values, such as the counts of heads and the vocabulary, of safetensors the texts of
+    /// `__metadata__`. Of several files those of the first; npy and npz have none.
+    ///
+    /// An archive holds nothing of it: each call reads the header again.
+    ///
+    /// ```
+    /// use wharf::io::{Archive, Remark};
+    ///
+    /// // A GGUF without tensors, and with one remark, which is of type 4: u32.
+    /// let name = b"llama.attention.head_count";
+    /// let length = name.len() as u64;
+    /// let numbers = [0u64, 1, length].map(u64::to_le_bytes).concat();
+    /// let value = [4u32, 32].map(u32::to_le_bytes).concat();
+    /// let file = [b"GGUF\x03\0\0\0", &*numbers, name, &value].concat();
+    /// let archive = Archive::from_bytes(file)?;
+    ///
+    /// let remarks = archive.remarks(|name| !name.starts_with("tokenizer."))?;
+    /// assert_eq!(remarks["llama.attention.head_count"], Remark::Integer(32));
+    /// # Ok::<(), wharf::Error>(())
+    /// ```
+    #[doc(alias("metadata", "kv"))]
+    pub fn remarks(&self, mut keep: impl FnMut(&str) -> bool) -> Result<BTreeMap<String, Remark>> {
+        let Some(Remarked { file, read }) = &self.remarked else { return Ok(BTreeMap::new()) };
+        read(file, &mut keep).map_err(|error| error.during(&*self.name))
     }
 
     /// Leaves out all tensors but those for which `keep` says so.
@@ -142,6 +173,19 @@ impl Archive {
         let (count, of) = (foreign.len(), self.tensors.len());
         ArchiveCause::Foreign { dtype, count, of, names: names.join(", ") }
     }
+}
+
+/// What a file holds, by what it begins with.
+fn opened(file: Pieces, path: Option<&Path>) -> Result<Opened> {
+    let mut begin = [0; 16];
+    let len = begin.len().min(usize::try_from(file.len).unwrap_or(usize::MAX));
+    let begin = &mut begin[..len];
+    file.read(0, begin)?;
+    let format = FORMATS.iter().find(|format| (format.begins)(begin)).ok_or_else(|| {
+        let begins = format!("{:?}", begin.escape_ascii().to_string());
+        ArchiveCause::Format { begins }
+    })?;
+    (format.open)(&Arc::new(file), path)
 }
 
 /// No part of blocks has the name of a tensor that arrives under its own.

@@ -4,6 +4,7 @@ use core::fmt;
 use std::sync::Arc;
 
 use super::cause::ArchiveCause;
+use super::remark::Remarked;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::host::blocks::Blocks;
@@ -78,6 +79,9 @@ impl fmt::Debug for FileTensor {
         write!(f, "{:?}: {} {}", self.name, self.dtype_name, self.shape)
     }
 }
+
+/// The tensors of a file, and where the remarks are: in the first of several.
+pub(super) type Opened = (Vec<FileTensor>, Option<Remarked>);
 
 /// A shape as a file spells it.
 pub(super) fn shape(dims: &[u64]) -> Result<Shape> {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! "GGUF", version, tensors, remarks
-//! remarks: name, type, value                       skipped, but for alignment and shards
+//! remarks: name, type, value                       passed over, but for alignment and shards
 //! tensors: name, axes (the fastest first), type, offset
 //! padding to the alignment, and the values of each tensor at its offset from here
 //! ```
@@ -16,6 +16,8 @@
 //!
 //! [`TensorSet::quantised`]: crate::TensorSet::quantised
 
+mod remarks;
+
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -24,8 +26,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::cause::ArchiveCause;
-use super::entry::{FileTensor, shape};
+use super::entry::{FileTensor, Opened, shape};
 use super::file::{FilePart, FileStretch, Pieces};
+use super::remark::Remarked;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::host::blocks::{Blocks, Share};
@@ -125,8 +128,8 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 }
 
 /// The tensors of a file, and of those beside it where it is one of several.
-pub(super) fn open(file: &Arc<Pieces>, path: Option<&Path>) -> Result<Vec<FileTensor>> {
-    let mut names = BTreeSet::new();
+pub(super) fn open(file: &Arc<Pieces>, path: Option<&Path>) -> Result<Opened> {
+    let (mut names, mut first) = (BTreeSet::new(), Arc::clone(file));
     let (own, tensors) = one(file, &mut names)?;
     let mut shards = BTreeMap::from([(own.shard, tensors)]);
     if own.shards > 1 {
@@ -136,14 +139,17 @@ pub(super) fn open(file: &Arc<Pieces>, path: Option<&Path>) -> Result<Vec<FileTe
         let (path, begin) = path.zip(begin).ok_or(alone)?;
         for shard in (1..=own.shards).filter(|shard| *shard != own.shard) {
             let file = format!("{begin}{}", own.ending(shard));
-            let other = one(&Pieces::beside(path, &file)?, &mut names);
-            let (other, tensors) =
-                other.map_err(|error| error.during(format!("shard {file:?}")))?;
+            let pieces = Pieces::beside(path, &file)?;
+            let (other, tensors) = one(&pieces, &mut names)
+                .map_err(|error| error.during(format!("shard {file:?}")))?;
             if (other.shard, other.shards) != (shard, own.shards) {
                 let (shard, of) = (other.shard, other.shards);
                 return Err(ArchiveCause::OtherShard { file, shard, of }.into());
             }
             shards.insert(shard, tensors);
+            if shard == 1 {
+                first = pieces;
+            }
         }
         let (has, wants) = (names.len() as u64, own.tensors);
         if wants > 0 && has != wants {
@@ -152,7 +158,7 @@ pub(super) fn open(file: &Arc<Pieces>, path: Option<&Path>) -> Result<Vec<FileTe
     }
     let tensors: Vec<FileTensor> = shards.into_values().flatten().collect();
     distinct(&tensors)?;
-    Ok(tensors)
+    Ok((tensors, Some(Remarked { file: first, read: |file, keep| Reader::of(file).remarks(keep) })))
 }
 
 /// What one file says of itself, and its tensors, whose names are none of these, and are added.
@@ -161,17 +167,7 @@ fn one(
     names: &mut BTreeSet<String>,
 ) -> Result<(ModelRemarks, Vec<FileTensor>)> {
     let mut text = Reader::of(file);
-    if !begins(&text.bytes::<4>()?) {
-        return Err(meaningless("it is no GGUF".into()).into());
-    }
-    let version = text.u32()?;
-    if (2..=3).contains(&version.swap_bytes()) {
-        return Err(ArchiveCause::BigEndian.into());
-    }
-    if !(2..=3).contains(&version) {
-        return Err(ArchiveCause::Version { version, reads: "2 and 3" }.into());
-    }
-    let (count, remarks) = (text.count("tensors", 24)?, text.count("remarks", 13)?);
+    let [count, remarks] = text.counts()?;
     let remarks = ModelRemarks::read(&mut text, remarks)?;
     let mut specs = Vec::new();
     for _ in 0..count {
@@ -436,6 +432,21 @@ impl<'a> Reader<'a> {
         Self { stream: BufReader::new(file.stream(0, file.len)), at: 0, len: file.len, read: 0 }
     }
 
+    /// What a file begins with, at the end of which is how many tensors it has, and remarks.
+    fn counts(&mut self) -> Result<[u64; 2]> {
+        if !begins(&self.bytes::<4>()?) {
+            return Err(meaningless("it is no GGUF".into()).into());
+        }
+        let version = self.u32()?;
+        if (2..=3).contains(&version.swap_bytes()) {
+            return Err(ArchiveCause::BigEndian.into());
+        }
+        if !(2..=3).contains(&version) {
+            return Err(ArchiveCause::Version { version, reads: "2 and 3" }.into());
+        }
+        Ok([self.count("tensors", 24)?, self.count("remarks", 13)?])
+    }
+
     /// Whether there is so much left.
     fn has(&mut self, bytes: u128) -> Result<()> {
         let needs = u128::from(self.at) + bytes;
@@ -499,13 +510,19 @@ impl<'a> Reader<'a> {
     }
 
     fn name(&mut self) -> Result<String> {
+        self.text("a name", NAME_MAX)
+    }
+
+    fn text(&mut self, what: &'static str, most: u64) -> Result<String> {
         let bytes = self.u64()?;
-        if bytes > NAME_MAX {
-            return Err(ArchiveCause::Large { what: "a name", bytes, most: NAME_MAX }.into());
+        if bytes > most {
+            return Err(ArchiveCause::Large { what, bytes, most }.into());
         }
+        // Before memory is taken for it.
+        self.has(bytes.into())?;
         let mut text = vec![0; bytes as usize];
         self.fill(&mut text)?;
-        String::from_utf8(text).map_err(|_| meaningless("a name is not UTF-8".into()).into())
+        String::from_utf8(text).map_err(|_| meaningless(format!("{what} is not UTF-8")).into())
     }
 
     /// Passes over a value.

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::cause::ArchiveCause;
-use super::entry::{FileTensor, shape};
+use super::entry::{FileTensor, Opened, shape};
 use super::file::{FilePart, Pieces};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -51,9 +51,9 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 }
 
 /// The one array of a file, which has the file's name, if it has one.
-pub(super) fn open(file: &Arc<Pieces>, path: Option<&Path>) -> Result<Vec<FileTensor>> {
+pub(super) fn open(file: &Arc<Pieces>, path: Option<&Path>) -> Result<Opened> {
     let name = path.and_then(Path::file_stem).map_or("array".into(), OsStr::to_string_lossy);
-    array(file, &name).map(|array| vec![array])
+    array(file, &name).map(|array| (vec![array], None))
 }
 
 fn array(file: &Arc<Pieces>, name: &str) -> Result<FileTensor> {

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use super::entry::FileTensor;
+use super::entry::{FileTensor, Opened};
 use super::file::Pieces;
 use super::npy::Described;
 use crate::error::Result;
@@ -25,12 +25,12 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 }
 
 /// The arrays of a file.
-pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTensor>> {
+pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Opened> {
     let arrays = directory::members(file)?.into_iter().map(|member| {
         let name = member.name.clone();
         array(file, member).map_err(|error| error.during(format!("member \"{name}.npy\"")))
     });
-    arrays.collect()
+    Ok((arrays.collect::<Result<_>>()?, None))
 }
 
 fn array(file: &Arc<Pieces>, member: ZipMember) -> Result<FileTensor> {

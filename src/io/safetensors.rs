@@ -15,8 +15,9 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::cause::ArchiveCause;
-use super::entry::{FileTensor, shape};
+use super::entry::{FileTensor, Opened, shape};
 use super::file::{FilePart, Pieces};
+use super::remark::{REMARKS_MAX, Remark, Remarked, Remarks};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -81,7 +82,35 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 }
 
 /// The tensors of a file.
-pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTensor>> {
+pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Opened> {
+    let Header { mut specs, begin, .. } = header::<false>(file)?;
+    specs.sort_by_key(|spec| (spec.begin, spec.end));
+    let mut end = 0;
+    let mut tensors = Vec::with_capacity(specs.len());
+    for spec in &specs {
+        let placed = spec.place(file, begin, end);
+        tensors.push(placed.map_err(|error| error.during(format!("tensor {:?}", spec.name)))?);
+        end = spec.end;
+    }
+    match file.len - begin {
+        there if there < end => Err(cut("the values need", end, there)),
+        there if there > end => Err(ArchiveCause::Gap { begin: end, end: there }.into()),
+        _ => {
+            let file = Arc::clone(file);
+            Ok((tensors, Some(Remarked { file, read: remarks })))
+        }
+    }
+}
+
+/// The remarks for whose names `keep` says so.
+fn remarks(file: &Pieces, keep: &mut dyn FnMut(&str) -> bool) -> Result<Remarks> {
+    let Header { mut remarks, .. } = header::<true>(file)?;
+    remarks.retain(|name, _| keep(name));
+    Ok(remarks)
+}
+
+/// The header, checked against the length of the file.
+fn header<const KEPT: bool>(file: &Pieces) -> Result<Header<KEPT>> {
     let mut length = [0; LENGTH_BYTES as usize];
     if file.len < LENGTH_BYTES {
         return Err(cut("the length of the header needs", LENGTH_BYTES, file.len));
@@ -96,21 +125,8 @@ pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Vec<FileTenso
     if begin > file.len {
         return Err(cut("the header with its length needs", begin, file.len));
     }
-    let mut stream = BufReader::new(file.stream(LENGTH_BYTES, header));
-    let Header(mut specs) = parse(&mut stream)?;
-    specs.sort_by_key(|spec| (spec.begin, spec.end));
-    let mut end = 0;
-    let mut tensors = Vec::with_capacity(specs.len());
-    for spec in &specs {
-        let placed = spec.place(file, begin, end);
-        tensors.push(placed.map_err(|error| error.during(format!("tensor {:?}", spec.name)))?);
-        end = spec.end;
-    }
-    match file.len - begin {
-        there if there < end => Err(cut("the values need", end, there)),
-        there if there > end => Err(ArchiveCause::Gap { begin: end, end: there }.into()),
-        _ => Ok(tensors),
-    }
+    let stream = BufReader::new(file.stream(LENGTH_BYTES, header));
+    parse(stream).map(|parsed| Header { begin, ..parsed })
 }
 
 fn cut(what: &str, needs: u64, has: u64) -> crate::error::Error {
@@ -171,46 +187,52 @@ impl Spec {
     }
 }
 
-/// All tensors of a header.
-struct Header(Vec<Spec>);
+/// All tensors of a header, and the remarks, if they are kept.
+struct Header<const KEPT: bool> {
+    specs: Vec<Spec>,
+    remarks: Remarks,
+    /// Where the values begin.
+    begin: u64,
+}
 
-impl<'de> Deserialize<'de> for Header {
+impl<'de, const KEPT: bool> Deserialize<'de> for Header<KEPT> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Tensors;
-        impl<'de> Visitor<'de> for Tensors {
-            type Value = Header;
+        struct Tensors<const KEPT: bool>;
+        impl<'de, const KEPT: bool> Visitor<'de> for Tensors<KEPT> {
+            type Value = Header<KEPT>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("tensors by name")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header, A::Error> {
-                let (mut specs, mut names) = (Vec::new(), BTreeSet::new());
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header<KEPT>, A::Error> {
+                let (mut specs, mut remarks, mut names) =
+                    (Vec::new(), Remarks::new(), BTreeSet::new());
                 while let Some(HeaderText(name)) = map.next_key()? {
                     if !names.insert(name.clone()) {
                         return Err(A::Error::custom(format!("{name:?} is there twice")));
                     }
                     if name == REMARKS {
-                        map.next_value::<Remarks>()?;
+                        RemarkTexts::<KEPT>(remarks) = map.next_value()?;
                         continue;
                     }
                     let Fields { dtype, dims, place } = map.next_value()?;
                     specs.push(Spec { name, dtype, dims, begin: place.0, end: place.1 });
                 }
-                Ok(Header(specs))
+                Ok(Header { specs, remarks, begin: 0 })
             }
         }
-        from.deserialize_map(Tensors)
+        from.deserialize_map(Tensors::<KEPT>)
     }
 }
 
-/// Texts by name, of which nothing is kept.
-struct Remarks;
+/// Texts by name, which are kept or passed over.
+struct RemarkTexts<const KEPT: bool>(Remarks);
 
-impl<'de> Deserialize<'de> for Remarks {
+impl<'de, const KEPT: bool> Deserialize<'de> for RemarkTexts<KEPT> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Pairs;
-        impl<'de> Visitor<'de> for Pairs {
+        struct Pairs<const KEPT: bool>;
+        impl<'de, const KEPT: bool> Visitor<'de> for Pairs<KEPT> {
             type Value = Remarks;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -218,11 +240,21 @@ impl<'de> Deserialize<'de> for Remarks {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Remarks, A::Error> {
-                while map.next_entry::<AnyText, AnyText>()?.is_some() {}
-                Ok(Remarks)
+                let mut remarks = Remarks::new();
+                if !KEPT {
+                    while map.next_entry::<AnyText, AnyText>()?.is_some() {}
+                    return Ok(remarks);
+                }
+                while let Some((name, text)) = map.next_entry()? {
+                    if remarks.len() == REMARKS_MAX {
+                        return Err(A::Error::custom(format!("more than {REMARKS_MAX} remarks")));
+                    }
+                    remarks.insert(name, Remark::Text(text));
+                }
+                Ok(remarks)
             }
         }
-        from.deserialize_map(Pairs)
+        from.deserialize_map(Pairs::<KEPT>).map(Self)
     }
 }
 

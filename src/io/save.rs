@@ -1,6 +1,7 @@
 //! A set of tensors becomes a file, streamed down: no tensor is ever on the host as a whole.
 
 use core::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -23,20 +24,64 @@ impl TensorSet {
     /// The receipt is that of the reads; nothing is converted.
     #[track_caller]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<SetReceipt> {
-        let (path, site) = (path.as_ref(), CallSite::of("set.save"));
+        self.save_at(path.as_ref(), &BTreeMap::<&str, &str>::new(), CallSite::of("set.save"))
+    }
+
+    /// [`TensorSet::save`] with remarks, texts by name, as `__metadata__` of the file: what
+    /// [`Archive::remarks`] reads. Some programs load no file whose `format` is not `pt`.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use std::collections::BTreeMap;
+    /// use wharf::{TensorSet, io};
+    ///
+    /// let mut set = TensorSet::new();
+    /// set.insert("weight", device.ones([3, 2], wharf::DType::F32)?)?;
+    /// let path = std::env::temp_dir().join(format!("wharf-{}-pt", std::process::id()));
+    /// set.save_with_remarks(&path, &BTreeMap::from([("format", "pt")]))?;
+    ///
+    /// let remarks = io::Archive::open(&path)?.remarks(|_| true)?;
+    /// assert_eq!(remarks["format"], io::Remark::Text("pt".into()));
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// [`Archive::remarks`]: crate::io::Archive::remarks
+    #[track_caller]
+    pub fn save_with_remarks<K: AsRef<str>, V: AsRef<str>>(
+        &self,
+        path: impl AsRef<Path>,
+        remarks: &BTreeMap<K, V>,
+    ) -> Result<SetReceipt> {
+        self.save_at(path.as_ref(), remarks, CallSite::of("set.save_with_remarks"))
+    }
+
+    fn save_at<K: AsRef<str>, V: AsRef<str>>(
+        &self,
+        path: &Path,
+        remarks: &BTreeMap<K, V>,
+        site: CallSite,
+    ) -> Result<SetReceipt> {
+        let remarks: BTreeMap<&str, &str> =
+            remarks.iter().map(|(name, text)| (name.as_ref(), text.as_ref())).collect();
         for (_, tensor) in self {
             tensor.device().engine.books.admit(Direction::Down, site)?;
         }
-        whole(path, |file| write(self, file, site))
+        whole(path, |file| write(self, &remarks, file, site))
     }
 }
 
-fn write(set: &TensorSet, file: &mut impl Write, site: CallSite) -> Result<SetReceipt> {
+fn write(
+    set: &TensorSet,
+    remarks: &BTreeMap<&str, &str>,
+    file: &mut impl Write,
+    site: CallSite,
+) -> Result<SetReceipt> {
     let clock = Stopwatch::start();
     let mut tensors: Vec<(&str, &Tensor)> = set.iter().collect();
     // The widest first, so that every tensor is aligned for its dtype.
     tensors.sort_by_key(|(_, tensor)| core::cmp::Reverse(tensor.dtype().width()));
-    let header = header(&tensors)?;
+    let header = header(&tensors, remarks)?;
     let length = (header.len() as u64).to_le_bytes();
     let begun = file.write_all(&length).and_then(|()| file.write_all(header.as_bytes()));
     begun.map_err(|error| unwritten(&error))?;
@@ -52,15 +97,17 @@ fn write(set: &TensorSet, file: &mut impl Write, site: CallSite) -> Result<SetRe
 }
 
 /// The header, filled up to a multiple of eight bytes.
-fn header(tensors: &[(&str, &Tensor)]) -> Result<String> {
+fn header(tensors: &[(&str, &Tensor)], remarks: &BTreeMap<&str, &str>) -> Result<String> {
     let (mut text, mut begin) = (String::from("{"), 0);
+    if !remarks.is_empty() {
+        let _ = write!(text, "\"{REMARKS}\":{}", json(remarks)?);
+    }
     for (name, tensor) in tensors {
         check(name).map_err(|error| error.during(format!("tensor {name:?}")))?;
         let (shape, dtype) = (tensor.shape(), tensor.dtype());
         let known = DIALECT.iter().find(|known| known.dtype == Some(dtype));
         let known = known.ok_or_else(|| mistake("save", format!("no name for {dtype}")))?.name;
-        let name = serde_json::to_string(name);
-        let name = name.map_err(|error| mistake("save", error.to_string()))?;
+        let name = json(name)?;
         let end = Engine::bytes_of(shape, dtype)?.saturating_add(begin);
         let comma = if text.len() > 1 { "," } else { "" };
         let dims = shape.dims();
@@ -79,6 +126,10 @@ fn header(tensors: &[(&str, &Tensor)]) -> Result<String> {
         return Err(ArchiveCause::LongHeader { bytes, most: HEADER_MAX }.into());
     }
     Ok(text)
+}
+
+fn json(value: &(impl serde::Serialize + ?Sized)) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| mistake("save", error.to_string()))
 }
 
 /// Whether a reader of the format would take it for a name.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::cause::ArchiveCause;
-use super::entry::FileTensor;
+use super::entry::Opened;
 use super::file::Pieces;
 use super::safetensors::{self, HeaderText};
 use crate::error::Result;
@@ -30,21 +30,21 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 }
 
 /// The tensors of all files that an index names.
-pub(super) fn open(index: &Arc<Pieces>, path: Option<&Path>) -> Result<Vec<FileTensor>> {
+pub(super) fn open(index: &Arc<Pieces>, path: Option<&Path>) -> Result<Opened> {
     let path = path.ok_or(ArchiveCause::Alone)?;
     if index.len > INDEX_MAX {
         let what = "an index";
         return Err(ArchiveCause::Large { what, bytes: index.len, most: INDEX_MAX }.into());
     }
     let Index(places) = safetensors::parse(BufReader::new(index.stream(0, index.len)))?;
-    let mut files: BTreeMap<&str, Vec<FileTensor>> = BTreeMap::new();
+    let mut files: BTreeMap<&str, Opened> = BTreeMap::new();
     for file in places.values() {
         if !files.contains_key(&**file) {
             files.insert(file, shard(path, file)?);
         }
     }
     let mut there = 0;
-    for (file, tensors) in &files {
+    for (file, (tensors, _)) in &files {
         for tensor in tensors {
             let here = (*file).to_owned();
             let cause = match places.get(&*tensor.name) {
@@ -60,13 +60,14 @@ pub(super) fn open(index: &Arc<Pieces>, path: Option<&Path>) -> Result<Vec<FileT
     }
     if there < places.len() {
         let has = |file: &str, name: &str| {
-            files.get(file).is_some_and(|all| all.iter().any(|tensor| &*tensor.name == name))
+            files.get(file).is_some_and(|(all, _)| all.iter().any(|tensor| &*tensor.name == name))
         };
         if let Some((name, file)) = places.iter().find(|(name, file)| !has(file, name)) {
             return Err(during(ArchiveCause::NotInShard { file: file.clone() }, name));
         }
     }
-    Ok(files.into_values().flatten().collect())
+    let (tensors, mut remarked): (Vec<_>, Vec<_>) = files.into_values().unzip();
+    Ok((tensors.into_iter().flatten().collect(), remarked.drain(..).next().flatten()))
 }
 
 fn during(cause: ArchiveCause, name: &str) -> crate::error::Error {
@@ -74,13 +75,13 @@ fn during(cause: ArchiveCause, name: &str) -> crate::error::Error {
 }
 
 /// The tensors of one file, which lies beside the index.
-fn shard(index: &Path, file: &str) -> Result<Vec<FileTensor>> {
+fn shard(index: &Path, file: &str) -> Result<Opened> {
     let mut parts = Path::new(file).components();
     if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
         return Err(ArchiveCause::Shard { file: file.to_owned() }.into());
     }
-    let tensors = safetensors::open(&Pieces::beside(index, file)?, None);
-    tensors.map_err(|error| error.during(format!("shard {file:?}")))
+    let opened = safetensors::open(&Pieces::beside(index, file)?, None);
+    opened.map_err(|error| error.during(format!("shard {file:?}")))
 }
 
 /// The file of every tensor.

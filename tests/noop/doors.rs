@@ -118,6 +118,10 @@ fn doors() -> Vec<Door> {
             s.set.save_npz(crate::scratch("bundle")).map(drop)
         }),
         door("set.save", Down, &[8, 160], |s| s.set.save(crate::scratch("doors")).map(drop)),
+        door("set.save_with_remarks", Down, &[8, 160], |s| {
+            let none = std::collections::BTreeMap::<String, String>::new();
+            s.set.save_with_remarks(crate::scratch("remarks"), &none).map(drop)
+        }),
         door("set.move_to", Over, &[8, 160], |s| s.set.move_to(&s.there).map(drop)),
     ]
 }

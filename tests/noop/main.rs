@@ -58,6 +58,8 @@ mod promise;
 #[path = "../../cli/doctor/passport/random.rs"]
 mod random;
 #[cfg(test)]
+mod remarks;
+#[cfg(test)]
 mod runs;
 #[cfg(test)]
 #[path = "../stories/search.rs"]

@@ -1,0 +1,36 @@
+//! Remarks: what a file says besides its tensors.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::file::Pieces;
+use crate::error::Result;
+
+/// What a file says of its tensors under a name, as the format has it: texts in safetensors, any of
+/// these in GGUF. Read by [`Archive::remarks`](super::Archive::remarks).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Remark {
+    /// A text.
+    Text(String),
+    /// A whole number of up to 64 bits, with a sign or without.
+    Integer(i128),
+    /// A number of 32 or 64 bits.
+    Float(f64),
+    /// A bool.
+    Bool(bool),
+    /// A list, as of the tokens of a vocabulary.
+    List(Vec<Remark>),
+}
+
+pub(super) type Remarks = BTreeMap<String, Remark>;
+
+/// The most remarks that are kept: hundreds of times those of any model.
+#[cfg(any(feature = "safetensors", feature = "gguf"))]
+pub(super) const REMARKS_MAX: usize = 1 << 16;
+
+/// The file that has the remarks, and what reads those for whose names `keep` says so.
+#[derive(Clone)]
+pub(super) struct Remarked {
+    pub(super) file: Arc<Pieces>,
+    pub(super) read: fn(file: &Pieces, keep: &mut dyn FnMut(&str) -> bool) -> Result<Remarks>,
+}
