@@ -1,5 +1,5 @@
-# The gpu tier in a browser without a window: a Chromium, whose WebGPU runs on SwiftShader. Sourced by scripts/test after
-# setup.sh; scripts/page makes the page.
+# The gpu tier in a browser without a window: a Chromium, whose WebGPU runs on SwiftShader. Sourced after setup.sh, before
+# drivers.sh; scripts/page makes the page.
 #
 # shellcheck shell=sh
 

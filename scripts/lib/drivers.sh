@@ -1,9 +1,10 @@
 # The driver matrix: every driver that a Linux machine can have without a GPU, a browser's own included; how each is
-# installed; and the environment in which wgpu sees only that one. Sourced by scripts/test after setup.sh and browser.sh.
+# installed; and the environment in which wgpu sees only that one. Sourced after setup.sh; and after browser.sh by whoever
+# has the browser set up too.
 #
 # shellcheck shell=sh
 # shellcheck disable=SC2086,SC2046 # lists of packages, folders and patterns are meant to be split
-# shellcheck disable=SC2034 # scripts/test prints what a driver lacks
+# shellcheck disable=SC2034 # whoever sources this prints what a driver lacks
 #
 # from system      installed by the system's package manager
 #      release     lifted out of a package that would install far more than the one library wanted
@@ -33,6 +34,11 @@ manifest_folders='/usr/share/vulkan/icd.d /etc/vulkan/icd.d /usr/local/share/vul
 
 driver_names() {
     printf '%s' "$drivers_table" | awk 'NR > 2 { print $1 }'
+}
+
+# Those on which a program can run: a browser runs a page.
+native_driver_names() {
+    printf '%s' "$drivers_table" | awk 'NR > 2 && $2 != "browser" { print $1 }'
 }
 
 # read_driver NAME: its row, as variables.
