@@ -24,7 +24,7 @@ const DENSE_F64: usize = 1 << 17;
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
-    if std::env::var_os("WHARF_ACCURACY").is_some() {
+    if std::env::var("WHARF_ACCURACY").is_ok_and(|value| value == "1") {
         cases.push(case!("accuracy::written_down", |ctx| report::write(ctx)));
         return cases;
     }

@@ -349,7 +349,7 @@ async fn planted(ctx: &Ctx, plant: &'static Plant) -> Outcome {
     let file = shadow.capsule().ok_or("no capsule")?.to_bytes();
     let capsule = Capsule::from_bytes(&file).map_err(show)?;
     #[cfg(not(target_family = "wasm"))]
-    if plant.capsule.is_some() && std::env::var_os("WHARF_GOLDENS").is_some() {
+    if plant.capsule.is_some() && std::env::var("WHARF_GOLDENS").is_ok_and(|value| value == "1") {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goldens/capsules");
         capsule.save(format!("{folder}/{}.capsule", plant.name)).map_err(show)?;
     }
