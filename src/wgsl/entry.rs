@@ -5,10 +5,10 @@ use super::grid::TRIPS_MAX;
 use super::params::Member;
 use super::slot::Way;
 use super::source::Source;
-use super::space::RANK_MAX;
 use super::target::Target;
 use super::wording::Wording;
 use crate::dtype::DType;
+use crate::shape::RANK_MAX;
 
 /// A kernel: one file with one entry point `main`.
 #[derive(Debug)]

@@ -7,8 +7,8 @@
 
 use super::grid::Grid;
 use super::slot::{Slot, Way};
-use super::space::RANK_MAX;
 use crate::op::Kind;
+use crate::shape::RANK_MAX;
 
 /// The most bytes of a parameter struct.
 pub const BYTES_MAX: usize = 1024;

@@ -4,9 +4,7 @@
 use super::slot::Way;
 use crate::count::wrapped_i64;
 use crate::layout::Layout;
-
-/// The most dimensions of an index space, after collapsing.
-pub const RANK_MAX: usize = 8;
+use crate::shape::RANK_MAX;
 
 /// A strided view of an index space, outermost dimension first, in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]

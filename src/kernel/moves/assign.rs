@@ -13,8 +13,8 @@ use crate::kernel::elementwise::text::Elementwise;
 use crate::kernel::limits::Ceiling;
 use crate::kernel::{Held, Operand, fill};
 use crate::layout::Layout;
+use crate::shape::RANK_MAX;
 use crate::shape::Shape;
-use crate::wgsl::space::RANK_MAX;
 use crate::wgsl::{Form, Grid, Space, Way};
 
 /// An operand in these ranges of a dense value, and around it these bits.

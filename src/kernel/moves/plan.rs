@@ -2,7 +2,7 @@
 
 use super::text::TransposeJob;
 use crate::count::wrapped_i64;
-use crate::wgsl::space::RANK_MAX;
+use crate::shape::RANK_MAX;
 use crate::wgsl::{Grid, Space, Target};
 
 /// A transposition in whole tiles.

@@ -5,11 +5,11 @@ use core::convert::Infallible;
 use std::sync::Arc;
 
 use crate::kernel::elementwise::text::{Body, Pace, TextShape, assembled};
+use crate::shape::RANK_MAX;
 use crate::wgsl::access::offset;
 use crate::wgsl::kept::{Details, Recipe};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
-use crate::wgsl::space::RANK_MAX;
 use crate::wgsl::{Assembled, Entry, Form, Grid, Slot, Target, Way};
 
 /// Transpositions in whole tiles.
