@@ -5,6 +5,11 @@ use crate::caps::{Caps, Feature};
 /// Lanes of a vector of llvmpipe.
 pub(crate) const VECTOR: u32 = 8;
 
+/// Whether a subgroup is exactly a vector: then its lanes can load together.
+pub(crate) fn shares(caps: &Caps) -> bool {
+    caps.subgroup_exact() == Some(VECTOR.into())
+}
+
 /// What the adapter executes on: the same kernel walks memory differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
@@ -36,7 +41,7 @@ impl Target {
     pub(crate) fn within(self, caps: &Caps) -> Self {
         let wide = caps.has(Feature::ShaderInt64);
         match self {
-            Self::CpuByLane if wide && caps.subgroup_exact() == Some(VECTOR.into()) => self,
+            Self::CpuByLane if wide && shares(caps) => self,
             Self::CpuByLane | Self::Cpu64 if wide => Self::Cpu64,
             Self::CpuByLane | Self::Cpu64 => Self::Cpu,
             _ => self,

@@ -5,9 +5,10 @@ use crate::caps::{Caps, CooperativeShape, Feature};
 use crate::dtype::DType;
 use crate::wgsl::Target;
 use crate::wgsl::rig::Rig;
+use crate::wgsl::target::{VECTOR, shares};
 
 /// Lanes that load together where they can: the whole subgroup.
-pub(crate) const SHARERS: u32 = 8;
+pub(crate) const SHARERS: u32 = VECTOR;
 
 /// What tables of rates are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +34,8 @@ impl Processor {
     /// For products that are summed in the compute type of `dtype`.
     pub(crate) fn of(on: Rig<'_>, dtype: DType) -> Self {
         let Rig { target, caps, .. } = on;
-        let limits = &caps.limits;
-        let eight = [limits.subgroup_min, limits.subgroup_max] == [u64::from(SHARERS); 2];
         // 64-bit values cannot be passed from lane to lane everywhere.
-        let sharing = eight && caps.has(Feature::Subgroup) && dtype.width() < 8;
+        let sharing = shares(caps) && dtype.width() < 8;
         match (target, caps.identity.is_later_llvmpipe(), sharing) {
             (Target::Gpu, ..) => Self::Gpu(Room::of(on, dtype)),
             (_, true, true) if caps.identity.fuses() => Self::CpuNewestSharing,

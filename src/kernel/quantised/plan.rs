@@ -5,7 +5,7 @@ use core::fmt;
 use core::ops::Range;
 
 use super::choice::{WeightsChoice, WeightsSize};
-use super::text::{COLUMNS, QuantisedText, QuantisedTile, REGISTERS_LANES, SHARERS, SIDE, loads};
+use super::text::{COLUMNS, QuantisedText, QuantisedTile, REGISTERS_LANES, SIDE, loads};
 use crate::caps::Caps;
 use crate::dtype::DType;
 use crate::host::blocks::{BLOCK, Blocks};
@@ -14,6 +14,7 @@ use crate::layout::Layout;
 use crate::wgsl::entry::CORE_TRIPS;
 use crate::wgsl::grid::LANES_BUSY;
 use crate::wgsl::rig::Rig;
+use crate::wgsl::target::shares;
 use crate::wgsl::{Target, grid};
 
 /// The deepest k: a trip per block, far below what llvmpipe survives.
@@ -59,11 +60,6 @@ fn rows_of(table: &[(usize, u32)], m: usize) -> u32 {
     table.iter().find(|(most, _)| m <= *most).map_or(1, |(_, rows)| *rows)
 }
 
-/// Lanes can share what they load only if the workgroup is one subgroup.
-fn is_shared(caps: &Caps) -> bool {
-    caps.subgroup_exact() == Some(u64::from(SHARERS))
-}
-
 /// The most rows of a lane of a GPU, and the most lanes of a workgroup.
 fn few_rows_max(form: Blocks, caps: &Caps) -> u32 {
     let vendor = caps.identity.vendor_name();
@@ -85,7 +81,7 @@ fn runs(tile: QuantisedTile, form: Blocks, target: Target, caps: &Caps) -> bool 
     let is_gpu = target == Target::Gpu;
     match tile {
         QuantisedTile::Registers { rows, shared } => {
-            !is_gpu && shared == is_shared(caps) && (shared || rows <= ROWS_ALONE)
+            !is_gpu && shared == shares(caps) && (shared || rows <= ROWS_ALONE)
         }
         QuantisedTile::Few { rows, lanes } => {
             is_gpu && rows <= few_rows_max(form, caps) && lanes[0] <= lanes_max(caps)
@@ -98,8 +94,8 @@ impl WeightsSize {
     /// What is worth timing.
     pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<WeightsChoice> {
         let Self { rows, depth, form, .. } = *self;
-        let registers = [1, 2, 4, 8, 16]
-            .map(|rows| QuantisedTile::Registers { rows, shared: is_shared(on.caps) });
+        let registers =
+            [1, 2, 4, 8, 16].map(|rows| QuantisedTile::Registers { rows, shared: shares(on.caps) });
         let few = [1, 2, 4].into_iter().flat_map(|rows| {
             // All lanes of a workgroup, and how many columns they have by fours.
             let lanes =
@@ -156,7 +152,7 @@ impl WeightsSize {
     fn is_by_numbers(&self, target: Target, caps: &Caps) -> bool {
         let [together, alone] = ROWS_BY_NUMBERS;
         target != Target::Gpu
-            && self.rows >= if is_shared(caps) { together } else { alone }
+            && self.rows >= if shares(caps) { together } else { alone }
             && self.fits_numbers()
     }
 
@@ -198,7 +194,7 @@ impl QuantisedPlan {
         let Rig { target, caps, breadth, .. } = on;
         let tile = match target {
             Target::Cpu | Target::Cpu64 | Target::CpuByLane => {
-                Self::of_software(size[0], is_shared(caps))
+                Self::of_software(size[0], shares(caps))
             }
             Target::Gpu if size[0] > FEW_MAX => {
                 QuantisedTile::Staged { rows: rows_of(STAGED, size[0]) }

@@ -4,6 +4,7 @@
 //! column 1 of the tile have of a trip, `t2` the quad of sums of row 2.
 
 use crate::host::blocks::{BLOCK, Blocks};
+use crate::kernel::choice::processor::SHARERS;
 use crate::wgsl::lines::{consts, lane, one_of, put};
 use crate::wgsl::params::params;
 use crate::wgsl::source::source;
@@ -38,8 +39,8 @@ params! {
 /// Quads of a block.
 const QUADS: u32 = BLOCK as u32 / 4;
 
-/// Lanes that load X together where they do: the whole subgroup, and the quads of a block.
-pub const SHARERS: u32 = QUADS;
+// Where lanes load X together, each loads a quad of a block.
+const _: () = assert!(QUADS == SHARERS);
 
 /// Lanes of a workgroup of a software driver.
 pub const REGISTERS_LANES: u32 = 8;
