@@ -10,8 +10,8 @@ use crate::layout::Layout;
 use crate::shape::cause::ShapeCause;
 use crate::shape::{IntoShape, Shape};
 
-/// Elements that are placed at once: they stay in the first-level cache.
-const BLOCK: usize = 1024;
+/// Values that are worked on at once: source and result stay in the first-level cache.
+pub(crate) const CACHED: usize = 1024;
 
 /// Borrowed host memory that a read fills, and where each element of the tensor goes in it.
 ///
@@ -92,21 +92,21 @@ impl<'a, T: Element> HostViewMut<'a, T> {
             copy(bytes, &mut self.data[begin..begin + bytes.len() / width]);
             return;
         }
-        let mut block = [T::default(); BLOCK];
-        for (n, bytes) in bytes.chunks(BLOCK * width).enumerate() {
+        let mut block = [T::default(); CACHED];
+        for (n, bytes) in bytes.chunks(CACHED * width).enumerate() {
             let values = &mut block[..bytes.len() / width];
             T::copy_from_bytes(bytes, values);
-            scatter(self.data, &layout, first + n * BLOCK, values);
+            scatter(self.data, &layout, first + n * CACHED, values);
         }
     }
 }
 
-/// From this many bytes on a copy is worth a second thread.
-const SHARED_MIN: usize = 16 << 20;
+/// From this many bytes on a plain copy is worth a second thread.
+pub(crate) const SHARED_COPY_MIN: usize = 16 << 20;
 
 /// Copies device bytes into host values, with two threads where there is much to copy.
 pub(crate) fn copy<T: Element>(bytes: &[u8], out: &mut [T]) {
-    if bytes.len() < SHARED_MIN || cores::is_one() {
+    if bytes.len() < SHARED_COPY_MIN || cores::is_one() {
         return T::copy_from_bytes(bytes, out);
     }
     let middle = out.len() / 2;

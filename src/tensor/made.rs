@@ -13,11 +13,9 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::host::Tally;
 use crate::host::bytes::ByteView;
+use crate::host::place::CACHED;
 use crate::plan::Stored;
 use crate::transfer::{Fill, Rules, UploadSource};
-
-/// Values that are checked at once.
-const BLOCK: usize = 1024;
 
 /// A dtype that was asked for, and what becomes of it.
 #[derive(Clone, Copy, Debug)]
@@ -69,8 +67,8 @@ impl Making {
         if !self.refuses() {
             return Ok(());
         }
-        let mut blocks = (0..count).step_by(BLOCK);
-        blocks.try_for_each(|first| self.check_part(first..count.min(first + BLOCK), &value))
+        let mut blocks = (0..count).step_by(CACHED);
+        blocks.try_for_each(|first| self.check_part(first..count.min(first + CACHED), &value))
     }
 
     /// Checks values that never fall, or never rise. What is out of range lies at an end, so the
@@ -101,7 +99,7 @@ impl Making {
     /// Refuses what an upload would refuse of these places.
     fn check_part(&self, places: Range<usize>, value: impl Fn(usize) -> Scalar) -> Result<()> {
         let (asked, stored) = (self.asked.width(), self.stored.width());
-        let (first, mut scratch) = (places.start, [0; BLOCK * size_of::<u64>()]);
+        let (first, mut scratch) = (places.start, [0; CACHED * size_of::<u64>()]);
         let out = &mut scratch[..places.len() * stored];
         let mut bytes = Vec::with_capacity(places.len() * asked);
         for place in places {

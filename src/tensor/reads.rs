@@ -15,6 +15,7 @@ use crate::gpu::Drive;
 use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
 use crate::host::convert::convertible;
+use crate::host::place::CACHED;
 use crate::host::{HostViewMut, Tally};
 use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction};
@@ -24,9 +25,6 @@ use crate::shape::cause::ShapeCause;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::transfer::down_blocking;
 use crate::transfer::{Drain, Fill, First, Receipt, UploadSource, down, settle};
-
-/// Values that are converted at once: source and result stay in the first-level cache.
-const BLOCK: usize = 1024;
 
 /// What a tensor takes on its device.
 #[derive(Clone, Copy, Debug, Default)]
@@ -318,11 +316,11 @@ fn convert_to<T: Element>(
     out: &mut [T],
     tally: &mut Tally,
 ) -> Result<()> {
-    let mut scratch = [0u64; BLOCK];
-    for (n, out) in out.chunks_mut(BLOCK).enumerate() {
+    let mut scratch = [0u64; CACHED];
+    for (n, out) in out.chunks_mut(CACHED).enumerate() {
         let bytes = out.len() * T::DTYPE.width();
         let block = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut scratch)[..bytes];
-        source.fill(n * BLOCK, wgpu::WriteOnly::from_mut(block), bytes as u64, tally)?;
+        source.fill(n * CACHED, wgpu::WriteOnly::from_mut(block), bytes as u64, tally)?;
         T::copy_from_bytes(block, out);
     }
     Ok(())

@@ -7,6 +7,7 @@ use crate::host::Tally;
 use crate::host::bytes::ByteView;
 use crate::host::cause::CarriageCause;
 use crate::host::convert::{Convert, converter};
+use crate::host::place::{CACHED, SHARED_COPY_MIN};
 
 mod blocks;
 mod shared;
@@ -15,15 +16,8 @@ mod stream;
 pub(crate) use blocks::BlockSource;
 pub(crate) use stream::StreamSource;
 
-/// Values that are gathered and converted at once. Source and result stay in the first-level cache.
-const BLOCK: usize = 1024;
-
-/// A chunk from this size on may be filled by two threads.
+/// A chunk that is converted may be filled by two threads from this size on.
 const SHARED_MIN: usize = 1 << 20;
-
-/// A plain copy of this many bytes is shared too. Staged chunks are smaller: during these the
-/// second core is busy with the driver's own copy.
-const SHARED_COPY_MIN: usize = 16 << 20;
 
 /// What a conversion may not do.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,12 +79,12 @@ impl<'a> UploadSource<'a> {
         tally: &mut Tally,
     ) -> Result<()> {
         let (width, count) = (self.to.width(), out.len() / self.to.width());
-        let mut converted = [0u64; BLOCK];
+        let mut converted = [0u64; CACHED];
         let mut gathered = vec![0u64; self.gathered_words(count)];
         let mut at = 0;
         while at < count {
             let (strip, together) = self.strip(first + at, count - at, &mut gathered);
-            let step = if self.convert.is_some() { BLOCK } else { together };
+            let step = if self.convert.is_some() { CACHED } else { together };
             for block in strip.chunks(step * self.view.dtype.width()) {
                 let n = block.len() / self.view.dtype.width();
                 let block = match self.convert {
@@ -116,7 +110,7 @@ impl<'a> UploadSource<'a> {
         if self.view.layout.is_dense() {
             return 0;
         }
-        let n = self.view.strip().unwrap_or(BLOCK).min(count);
+        let n = self.view.strip().unwrap_or(CACHED).min(count);
         (n * self.view.dtype.width()).div_ceil(size_of::<u64>())
     }
 
@@ -211,6 +205,8 @@ impl Fill for UploadSource<'_> {
         out.slice(bytes..).fill(0);
         let mut out = out.into_slice(..bytes);
         let count = bytes / self.to.width();
+        // Staged chunks are smaller: during these the second core is busy with the driver's own
+        // copy.
         if bytes < SHARED_COPY_MIN
             && self.convert.is_none()
             && let Some(slice) = self.view.slice(first, count)
