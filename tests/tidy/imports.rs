@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::house::{House, house};
-use crate::{File, none};
+use crate::{File, files, none};
 
 /// The top-level modules from the lowest to the highest: each imports from those before it only.
 /// One row is one layer; modules of one row may import each other.
@@ -137,6 +137,19 @@ fn stains(house: &House<'_>) -> Vec<String> {
 #[test]
 fn imports_go_down() {
     none(&climbs(house()));
+}
+
+/// The map of `docs/architecture.md` has every module.
+#[test]
+fn the_map_is_the_layers() {
+    let files = files(&["docs"], "md");
+    let page = files.iter().find(|file| file.path == "docs/architecture.md");
+    let map = page.and_then(|page| page.text.split("```").nth(1)).unwrap_or_default();
+    let words: Vec<&str> = map.split(|c: char| !c.is_alphanumeric()).collect();
+    let known: Vec<&str> = LAYERS.concat();
+    let absent = |name: &&&str| !words.contains(*name);
+    let absent: Vec<String> = known.iter().filter(absent).map(|name| (*name).to_owned()).collect();
+    none(&absent);
 }
 
 #[test]
