@@ -1,5 +1,5 @@
 //! An operation of your own: a line of WGSL that is fused with its neighbours, and held to an
-//! oracle on everything that wharf's own operations are tested with.
+//! oracle on special values, every kind of view, ragged sizes and both classes of kernels.
 //!
 //! `WHARF_ALLOW_SOFTWARE=1 cargo run --example custom_op` on a machine without a GPU.
 

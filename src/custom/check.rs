@@ -1,5 +1,5 @@
-//! Trials: a formula on everything that wharf's own operations are tested with, judged by its
-//! author's oracle.
+//! Trials: a formula on special values, every kind of view, ragged sizes and both classes of
+//! kernels, judged by its author's oracle.
 
 use core::fmt;
 use core::future::Future;
