@@ -8,6 +8,12 @@
 //! - `WHARF_TEST_LARGE=1`: the cases of some hundred MiB too; `=2`: also those of many GiB.
 //! - `WHARF_TEST_PROCESSES=N`: how many processes. By default software drivers get one per core.
 //! - `WHARF_TEST_TRUSTING=1`: without the checks of wgpu's that kernels are said not to need.
+//! - `WHARF_TEST_PART=N/M`: the Nth of M parts of the cases.
+//! - `WHARF_TEST_SPOILED=1`: memory is full of NaN when it is handed out.
+//! - `WHARF_TEST_BACKWARD=1`: the last group of every kernel begins.
+//! - `WHARF_TEST_COUNTED=1`: what runs is counted.
+//! - `WHARF_TEST_USES=FILE`: writes which lines of shaders each case runs.
+//! - `WHARF_MUTANTS=WANTED`: plants mistakes in shaders; `scripts/mutants` says which.
 //! - `WHARF_TEST_NO_GPU=1`: without an adapter, prints that nothing was run instead of failing.
 //!
 //! For a browser `scripts/page` makes a page of it.
