@@ -97,7 +97,7 @@ need_null_shims() {
 build_null_driver() {
     case $null_driver in
     nouveau)
-        need_bindgen
+        need_binders
         build_null nouveau/drm-shim/libnouveau_noop_drm_shim.so nouveau/vulkan/libvulkan_nouveau.so
         cp "$mesa_build/src/nouveau/drm-shim/libnouveau_noop_drm_shim.so" "$null_folder/shims"
         ;;
@@ -169,7 +169,7 @@ need_mesa_source() {
 }
 
 # What writes NVK's bindings, and the crates that meson cannot fetch everywhere, from cargo's cache.
-need_bindgen() {
+need_binders() {
     need_mesa_source
     [ -x "$null_folder/cargo/bin/cbindgen" ] || timed 'null-gpus: building bindgen and cbindgen' \
         quietly cargo install --root "$null_folder/cargo" --locked bindgen-cli@0.69.5 cbindgen@0.27.0
