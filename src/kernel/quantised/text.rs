@@ -40,7 +40,7 @@ params! {
 const QUADS: u32 = BLOCK as u32 / 4;
 
 // Where lanes load X together, each loads a quad of a block.
-const _: () = assert!(QUADS == SHARERS);
+const _: () = assert!(QUADS == SHARERS, "a lane for each quad");
 
 /// Lanes of a workgroup of a software driver.
 pub const REGISTERS_LANES: u32 = 8;
