@@ -7,7 +7,8 @@ use wharf::set::Arrival;
 use wharf::tensor::Blocks;
 use wharf::{DType, Device, ErrorKind, HostView, Policy, Shipment, TensorSet};
 
-use super::formats::{capable, golden, load};
+use super::capable;
+use super::formats::{golden, load};
 use super::loads::raw;
 
 /// Weights of many magnitudes, the same in every run.

@@ -1,10 +1,10 @@
 //! Integers on their way into another dtype, at the bounds of both: what fits arrives and is
 //! counted, what does not is refused with its place. The expected is worked out in `i128`.
 
-use wharf::caps::fixtures;
 use wharf::host::{Tally, Worst};
-use wharf::testing::noop;
-use wharf::{DType, Device, Element, ErrorKind, Policy};
+use wharf::{DType, Device, Element, ErrorKind};
+
+use super::capable;
 
 /// More than a piece of a conversion, and ragged.
 const COUNT: usize = 2051;
@@ -32,14 +32,6 @@ macro_rules! each {
     };
     ($run:ident($device:expr): $($ty:ident)*) => {$($run::<$ty>($device);)*};
     ($run:ident::<$from:ident>($device:expr): $($to:ident)*) => {$($run::<$from, $to>($device);)*};
-}
-
-fn device() -> Device {
-    pollster::block_on(async {
-        let adapter = noop(fixtures::lavapipe()).await?;
-        adapter.open(adapter.negotiate(&Policy::exact())).await
-    })
-    .expect("the noop backend opens")
 }
 
 /// Those of the numbers that a type has.
@@ -88,7 +80,7 @@ fn narrow_from<S: Integer>(device: &Device) {
 
 #[test]
 fn every_integer_becomes_every_other_up_to_its_bounds() {
-    each!(narrow_from(&device()));
+    each!(narrow_from(&capable()));
 }
 
 /// What an integer becomes with so many digits: to the nearest, of two the even one. From a power
@@ -147,5 +139,5 @@ fn float_from<S: Integer>(device: &Device) {
 
 #[test]
 fn every_integer_becomes_every_float_with_one_rounding_that_is_counted() {
-    each!(float_from(&device()));
+    each!(float_from(&capable()));
 }

@@ -9,7 +9,8 @@ use wharf::io::Archive;
 use wharf::ledger::Crossings;
 use wharf::{DType, ErrorKind, TensorSet};
 
-use super::formats::{Wrong, capable, golden, load, number, numbers, replace};
+use super::capable;
+use super::formats::{Wrong, golden, load, number, numbers, replace};
 
 /// Written whole, deflated, and deflated with sizes behind the data: the same arrays.
 #[test]

@@ -10,19 +10,11 @@ use wharf::caps::{Caps, fixtures};
 use wharf::half::f16;
 use wharf::io::Archive;
 use wharf::ledger::Crossings;
-use wharf::testing::noop;
-use wharf::{DType, Device, ErrorKind, HostView, Policy, Shipment, Tensor};
+use wharf::{DType, ErrorKind, HostView, Policy, Shipment, Tensor};
 
 use super::formats::opened;
 use super::loads::{bytes, raw};
-
-fn open(caps: Caps) -> Device {
-    pollster::block_on(async {
-        let adapter = noop(caps).await?;
-        adapter.open(adapter.negotiate(&Policy::exact())).await
-    })
-    .expect("the noop backend opens")
-}
+use super::open;
 
 /// A file of this test, which goes with it.
 struct Scratch(PathBuf);

@@ -3,19 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use wharf::caps::fixtures;
 use wharf::half::{bf16, f16};
 use wharf::io::Archive;
-use wharf::testing::noop;
 use wharf::{DType, Device, ErrorKind, Policy, Tensor, TensorSet};
 
-pub(crate) fn capable() -> Device {
-    pollster::block_on(async {
-        let adapter = noop(fixtures::lavapipe()).await?;
-        adapter.open(adapter.negotiate(&Policy::exact())).await
-    })
-    .expect("the noop backend opens")
-}
+use super::capable;
 
 pub(crate) fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/files").join(name)

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use safetensors::tensor::{Dtype, TensorView, serialize};
 use wharf::{DType, Device, ErrorKind};
 
+use super::capable;
 use super::files::menagerie;
-use super::formats::{capable, golden, opened};
+use super::formats::{golden, opened};
 use super::random::Random;
 
 /// Seconds in CI; as many as `WHARF_FUZZ` says otherwise.

@@ -3,20 +3,12 @@
 
 use std::time::Duration;
 
-use wharf::caps::fixtures;
 use wharf::dtype::{f8e4m3, f8e5m2};
 use wharf::half::{bf16, f16};
 use wharf::plan::How;
-use wharf::testing::noop;
-use wharf::{DType, Device, Error, ErrorKind, HostView, Policy, Shipment};
+use wharf::{DType, Error, ErrorKind, HostView, Shipment};
 
-fn capable() -> Device {
-    pollster::block_on(async {
-        let adapter = noop(fixtures::lavapipe()).await?;
-        adapter.open(adapter.negotiate(&Policy::exact())).await
-    })
-    .expect("the noop backend opens")
-}
+use super::capable;
 
 /// Bytes that look random, the same in every run; those of a bool are 0 or 1.
 pub(crate) fn bytes(dtype: DType, count: usize) -> Vec<u8> {

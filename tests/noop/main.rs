@@ -89,12 +89,23 @@ fn scratch(name: &str) -> std::path::PathBuf {
     folder.join(format!("{name}-{}-{:?}", std::process::id(), std::thread::current().id()))
 }
 
+/// A device on the noop backend that has just this.
 #[cfg(test)]
-fn device(lower: impl FnOnce(wharf::caps::Caps) -> wharf::caps::Caps) -> wharf::Device {
+fn open(caps: wharf::caps::Caps) -> wharf::Device {
     pollster::block_on(async {
-        let caps = lower(wharf::caps::Caps::webgpu_baseline());
         let adapter = wharf::testing::noop(caps).await?;
         adapter.open(adapter.negotiate(&wharf::Policy::exact())).await
     })
     .expect("the noop backend opens")
+}
+
+/// One that has all that a usual software driver has.
+#[cfg(test)]
+fn capable() -> wharf::Device {
+    open(wharf::caps::fixtures::lavapipe())
+}
+
+#[cfg(test)]
+fn device(lower: impl FnOnce(wharf::caps::Caps) -> wharf::caps::Caps) -> wharf::Device {
+    open(lower(wharf::caps::Caps::webgpu_baseline()))
 }

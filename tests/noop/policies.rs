@@ -8,7 +8,8 @@ use wharf::plan::How;
 use wharf::testing::noop;
 use wharf::{DType, Device, ErrorKind, HostView, Policy, Shipment, TensorSet};
 
-use super::formats::{Modelled, capable, model, numbers};
+use super::capable;
+use super::formats::{Modelled, model, numbers};
 
 fn baseline(policy: &Policy) -> Device {
     pollster::block_on(async {

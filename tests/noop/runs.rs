@@ -11,6 +11,8 @@ use crate::device;
 
 use ErrorKind::Shader;
 
+use super::open;
+
 #[test]
 fn what_a_kernel_does_not_take_is_refused_with_both_sides() {
     let s = Stage::new(device(|caps| caps)).expect("it is right");
@@ -163,15 +165,6 @@ fn what_is_wrong_with_a_file_is_told_with_its_path() {
     let error = Kernel::from_file(&path).expect_err("it is gone");
     assert_eq!(error.kind(), ErrorKind::File, "{error}");
     assert!(error.to_string().starts_with(&format!("{shown}: ")), "{error}");
-}
-
-/// A device with just this.
-fn open(caps: Caps) -> Device {
-    pollster::block_on(async {
-        let adapter = wharf::testing::noop(caps).await?;
-        adapter.open(adapter.negotiate(&Policy::exact())).await
-    })
-    .expect("the noop backend opens")
 }
 
 /// More than what wharf's own kernels read: each may be deferred.

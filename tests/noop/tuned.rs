@@ -5,18 +5,11 @@ use std::fs;
 
 use wharf::caps::{Caps, DeviceType, Feature, fixtures};
 use wharf::tensor::{Align, Attention, Blocks, Conv, Interpolation, Order, Pad, Quantised};
-use wharf::testing::noop;
 use wharf::tune::{AttentionSize, Problem, ProductSize, RowsSize};
 use wharf::tune::{SortSize, SumSize, Tuned, WeightsSize};
-use wharf::{DType, Device, Policy, Target, Tensor};
+use wharf::{DType, Device, Target, Tensor};
 
-fn open(caps: Caps) -> Device {
-    pollster::block_on(async {
-        let adapter = noop(caps).await?;
-        adapter.open(adapter.negotiate(&Policy::exact())).await
-    })
-    .expect("the noop backend opens")
-}
+use super::open;
 
 fn here() -> Device {
     open(fixtures::lavapipe())

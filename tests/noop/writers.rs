@@ -9,7 +9,8 @@ use wharf::io::Archive;
 use wharf::tensor::Blocks;
 use wharf::{DType, ErrorKind};
 
-use super::formats::{Modelled, capable, golden, model, numbers};
+use super::capable;
+use super::formats::{Modelled, golden, model, numbers};
 
 /// A tensor of two numbers.
 fn pair(name: &str) -> Modelled<'_> {
