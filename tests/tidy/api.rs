@@ -1,8 +1,8 @@
 //! What the crate shows: `docs/api.txt`, so that every change of it is seen.
 //!
-//! What is `pub` can be reached, which the compiler says. A method that a macro makes stands as a
-//! row of the macro's call; a macro that is exported, as the patterns of its arms. What implements
-//! a trait by `derive` is not listed.
+//! What is `pub` can be reached, which the compiler says. What a macro makes stands as the rows of
+//! its call, and its functions and constants as the macro has them; a macro that is exported, as
+//! the patterns of its arms. What implements a trait by `derive` is not listed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -289,6 +289,16 @@ impl Shown {
         }
     }
 
+    /// The functions and constants that a macro makes.
+    fn made(&mut self, maker: &str, body: &[Token<'_>]) {
+        for at in 1..body.len() {
+            if body[at - 1].text == "pub" && matches!(body[at].text, "fn" | "const") {
+                let text = format!("{maker}! {}", spell(&body[at..head_end(body, at)]));
+                self.parts.push(Part { of: Vec::new(), text });
+            }
+        }
+    }
+
     /// Public fields, with names or numbers, or variants.
     fn fields(&mut self, name: &str, kind: &str, body: &[Token<'_>]) {
         for (n, part) in list(body, ",").into_iter().enumerate() {
@@ -321,16 +331,21 @@ impl Shown {
     }
 }
 
-/// Macros that make something public, or implement a trait.
-fn makers<'a>(tokens: &[Token<'a>]) -> Vec<&'a str> {
+/// Makers of what is private, or is listed otherwise.
+const UNLISTED: [&str; 8] =
+    ["causes", "params", "by_field", "by_name", "by_kind", "narrow", "sources", "wide"];
+
+/// Macros that make something public, or implement a trait, and what is in them.
+fn makers<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<(&'a str, &'t [Token<'a>])> {
     let mut found = Vec::new();
     for at in 0..tokens.len().saturating_sub(3) {
         if tokens[at].text == "macro_rules" {
             let body = &tokens[at + 3..close(tokens, at + 3)];
             let makes = body.windows(2).any(|pair| pair[0].text == "pub" && pair[1].text != "(");
             let implements = body.iter().any(|token| token.text == "impl");
-            if makes || implements {
-                found.push(tokens[at + 2].text);
+            let listed = !UNLISTED.contains(&tokens[at + 2].text);
+            if listed && (makes || implements) {
+                found.push((tokens[at + 2].text, body));
             }
         }
     }
@@ -346,13 +361,12 @@ fn shown(files: &[File], hidden: &[&str]) -> Shown {
         let hidden =
             hidden.iter().any(|name| module == *name || module.starts_with(&format!("{name}::")));
         let tokens = tokens(&file.text);
-        let makers: BTreeSet<&str> = makers(&tokens)
-            .into_iter()
-            .chain(["named"])
-            .filter(|name| {
-                !matches!(*name, "causes" | "params" | "by_field" | "by_name" | "by_kind")
-            })
-            .collect();
+        let makers = makers(&tokens);
+        for (maker, body) in makers.iter().filter(|_| !hidden) {
+            shown.made(maker, body);
+        }
+        let makers: BTreeSet<&str> =
+            makers.iter().map(|(maker, _)| *maker).chain(["named"]).collect();
         let place = Place { module: &module, owner: None, all: false, hidden };
         shown.read(place, &tokens, &makers);
     }
@@ -417,6 +431,7 @@ fn what_is_shown_is_found() {
         "enum B",
         "impl From<u8> for A<u8>",
         "impl Q for P",
+        "m! fn $n()",
         "m! one",
         "m! two(x)",
         "struct A<T>",
