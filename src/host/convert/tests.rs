@@ -230,7 +230,7 @@ fn check<S: Pod>(from: DType, to: DType, source: &[S]) -> Result<(Vec<u64>, Tall
     Ok((codes, tally))
 }
 
-/// xorshift64*: the same numbers every time.
+/// A small generator: the same numbers every time.
 struct Random(u64);
 
 impl Random {
