@@ -4,7 +4,7 @@
 //! average. The slots of a slab are equal, so slabs do not fragment inside. They can only be thinly
 //! used, and [`compact`](super::compact) mends that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::storage::{Denial, Home, Owner, Piece, Storage};
@@ -38,6 +38,12 @@ pub(super) const SPREAD_MIN: u64 = 4 << 20;
 
 /// A kept buffer serves a request if at most this part of it would be wasted.
 const WASTE_MAX: u64 = 8;
+
+/// Beyond half of what is in use, and this at least, kept buffers make room for those of sizes
+/// that none of them serves: a tensor that grows leaves every size behind.
+const KEPT_LEAST: u64 = 256 << 20;
+/// So many sizes that made room are remembered. Where they are asked for again, sizes repeat.
+const GONE_MAX: usize = 1024;
 
 const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
@@ -121,8 +127,10 @@ pub(super) struct Usage {
 #[derive(Debug)]
 pub(super) struct Pool {
     pub(super) slabs: BTreeMap<u64, Vec<Slab>>,
-    /// Large segments nobody uses.
+    /// Large segments nobody uses, the longest unused first.
     kept: Vec<Piece>,
+    /// Sizes of those that made room for others, the newest last.
+    gone: VecDeque<u64>,
     /// Every buffer there is.
     owned: Vec<Reservation>,
     /// Those that nobody has any more, but perhaps what is recorded.
@@ -143,6 +151,7 @@ impl Pool {
         Self {
             slabs: BTreeMap::new(),
             kept: Vec::new(),
+            gone: VecDeque::new(),
             owned: Vec::new(),
             leaving: Vec::new(),
             places: if caps.identity.is_software() { PLACES } else { 1 },
@@ -309,8 +318,9 @@ impl Pool {
         (cap, spread): (Option<u64>, bool),
     ) -> Result<Piece, Denial> {
         if let Some(i) = self.find_kept(bytes) {
-            return Ok(self.kept.swap_remove(i));
+            return Ok(self.kept.remove(i));
         }
+        self.make_room(bytes);
         let room = if spread { self.room(bytes) } else { 0 };
         let bytes = self.large_bytes(bytes);
         let label = ("wharf.store.large", self.large_usage);
@@ -319,6 +329,31 @@ impl Pool {
         let offset = begin(room, buffer_id);
         let home = Home::Large { reserved: bytes + room };
         Ok(Piece { buffer, buffer_id, offset, bytes, home })
+    }
+
+    /// Gives back as much of what was kept longest as is made anew, where much is kept. What is
+    /// missed afterwards is made again at the cost of nothing else: in a loop whose sizes repeat
+    /// each buffer goes at most once.
+    fn make_room(&mut self, bytes: u64) {
+        if let Some(i) = self.gone.iter().position(|&gone| serves(gone, bytes)) {
+            self.gone.remove(i);
+            return;
+        }
+        let mut kept: u64 = self.kept.iter().map(Piece::reserved).sum();
+        let (most, enough) =
+            (KEPT_LEAST.max((self.reserved - kept) / 2), kept.saturating_sub(bytes));
+        let mut count = 0;
+        for piece in &self.kept {
+            if kept <= most.max(enough) {
+                break;
+            }
+            (kept, count) = (kept - piece.reserved(), count + 1);
+        }
+        for piece in self.kept.drain(..count).collect::<Vec<_>>() {
+            self.gone.push_back(piece.bytes);
+            self.give_back_large(&piece);
+        }
+        self.gone.drain(..self.gone.len().saturating_sub(GONE_MAX));
     }
 
     fn take_small(

@@ -59,6 +59,36 @@ fn freed_memory_is_reused_and_padding_is_counted() {
     assert_eq!(second.to_vec::<u32>().expect("it reads"), &data[..1_000_000], "with its data");
 }
 
+/// As a cache does that is appended to: no size is ever asked for again.
+#[test]
+fn a_tensor_that_grows_does_not_leave_every_size_behind() {
+    let device = device(|caps| caps);
+    let (row, _) = device.upload(&vec![1f32; 1 << 20], [1, 1 << 20]).expect("4 MiB");
+    let mut cache = row.clone();
+    for _ in 1..32 {
+        cache = Tensor::concat(&[&cache, &row], 0).expect("it fits");
+        cache.compute().expect("there is memory");
+    }
+    let memory = device.memory();
+    assert_eq!(memory.bytes_live, 33 << 22, "the row and the cache");
+    assert!(memory.bytes_pooled <= (256 + 128) << 20, "{memory}");
+}
+
+/// Each is in use alone, so all the others are kept beyond what is.
+#[test]
+fn sizes_that_repeat_are_all_kept_in_the_end() {
+    let device = device(|caps| caps);
+    let mut reserved = Vec::new();
+    for _ in 0..4 {
+        for size in (0..16).map(|i| (1 << 20) + (i << 18)) {
+            drop(device.zeros([2 * size], DType::F32).expect("8 MiB and more"));
+        }
+        reserved.push(device.memory().bytes_reserved);
+    }
+    assert!(reserved[0] <= (256 + 64) << 20, "the first time nobody knows: {reserved:?}");
+    assert_eq!(reserved[2..], [reserved[3]; 2], "nothing is made anew");
+}
+
 /// Hundreds of tensors of mixed sizes under a cap, every second one dropped. A large one that fits
 /// into no free range then arrives after an automatic trim and compaction.
 #[test]
