@@ -68,8 +68,8 @@ impl Core for QuantisedProduct {
         }
         let (values, scales) = (values.realise(site)?, scales.realise(site)?);
         let n = values.layout.shape().dims()[0];
-        let rows = if site.batch_invariant { plan::rows_of_any(site.target, m) } else { m };
-        let plan = QuantisedPlan::by(self.by, self.form, [rows, n, k], site.rig());
+        let size = [m, n, k];
+        let plan = QuantisedPlan::by(self.by, self.form, size, site.batch_invariant, site.rig());
         let why = if self.by.is_some() { ", tuned" } else { "" };
         site.engine.remark(|| format!("{} weights by {plan}: {m} rows{why}", self.form.name()));
         let product = Blockwise { site, m, n, k, plan };

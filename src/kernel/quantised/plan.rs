@@ -38,6 +38,10 @@ const NUMBERS_MOST: usize = 64 << 20;
 /// On a GPU: up to so many rows of X, so many to a lane; more than `FEW_MAX` are staged.
 const FEW: &[(usize, u32)] = &[(1, 1), (2, 2), (usize::MAX, 4)];
 const FEW_MAX: usize = 4;
+/// Up to so many, several workgroups of few rows each are faster than fewer than so many that
+/// stage, on a GPU of the usual breadth. Each of them reads the weights.
+const FEW_APART: usize = 16;
+const STAGED_WANTED: usize = 256;
 
 /// The most rows of a lane by whoever made the GPU, by weights of whole bytes and of parts of them:
 /// on an Adreno 630 four by `q8` spill 33 registers, two by `q4` 46 and two by `q4_k` 15.
@@ -168,40 +172,48 @@ impl WeightsSize {
 const ROWS_FEW: usize = 16;
 const ROWS_NUMBERS: usize = 16;
 
-/// The rows to plan for, where it must not matter how many there are. On a software driver no tile
-/// sums in another order than the others; on a GPU they share k in ways of their own.
-pub(super) fn rows_of_any(target: Target, m: usize) -> usize {
-    if target == Target::Gpu { FEW_MAX + 1 } else { m }
-}
-
 impl QuantisedPlan {
     /// By a tile that was tuned, if it runs here, or else the built-in one.
     pub(super) fn by(
         tile: Option<QuantisedTile>,
         form: Blocks,
         size: [usize; 3],
+        batch_invariant: bool,
         on: Rig<'_>,
     ) -> Self {
         let tile = tile.filter(|tile| runs(*tile, form, on.target, on.caps));
         tile.map_or_else(
-            || Self::of(form, size, on),
+            || Self::of(form, size, batch_invariant, on),
             |tile| Self { text: QuantisedText { form, tile } },
         )
     }
 
-    /// For weights of a form: for so many rows of X, columns, and what is summed over.
-    fn of(form: Blocks, size: [usize; 3], on: Rig<'_>) -> Self {
+    /// For weights of a form: for so many rows of X, columns, and what is summed over. On a
+    /// software driver no tile sums in another order than the others; on a GPU they share k in ways
+    /// of their own, so where it must not matter how many rows there are, all stage.
+    fn of(form: Blocks, size: [usize; 3], batch_invariant: bool, on: Rig<'_>) -> Self {
         let Rig { target, caps, breadth, .. } = on;
+        let [m, n, _] = size;
+        let staged =
+            |rows| Self { text: QuantisedText { form, tile: QuantisedTile::Staged { rows } } };
+        let many = staged(rows_of(STAGED, m));
         let tile = match target {
             Target::Cpu | Target::Cpu64 | Target::CpuByLane => {
-                Self::of_software(size[0], shares(caps))
+                Self::of_software(m, shares(caps))
             }
-            Target::Gpu if size[0] > FEW_MAX => {
-                QuantisedTile::Staged { rows: rows_of(STAGED, size[0]) }
-            }
+            Target::Gpu if batch_invariant => return staged(1),
+            Target::Gpu if m > FEW_MAX && !many.is_for_few(m, n, on) => return many,
             Target::Gpu => Self::of_few(form, size, caps, breadth.share(LANES_BUSY)),
         };
         Self { text: QuantisedText { form, tile } }
+    }
+
+    /// Whether so many rows are too few to stage: a lane has as many as it may by another tile.
+    fn is_for_few(self, m: usize, n: usize, on: Rig<'_>) -> bool {
+        let groups: usize = self.groups(m, n).iter().product();
+        m <= FEW_APART
+            && groups < on.breadth.share(STAGED_WANTED)
+            && few_rows_max(self.text.form, on.caps) as usize >= FEW_MAX
     }
 
     fn of_software(m: usize, shared: bool) -> QuantisedTile {
@@ -366,14 +378,17 @@ mod tests {
     #[test]
     fn on_a_gpu_lanes_share_k_or_stage() {
         let by = |form, size, caps: &Caps| {
-            QuantisedPlan::by(None, form, size, Rig::on_paper(Target::Gpu, caps)).to_string()
+            QuantisedPlan::by(None, form, size, false, Rig::on_paper(Target::Gpu, caps)).to_string()
         };
         let words = |size| by(Blocks::Q8, size, &Caps::webgpu_baseline());
         assert_eq!(words([1, 4096, 4096]), "a tile of 1 x 16 in 64 parts");
         assert_eq!(words([1, 1024, 4096]), "a tile of 1 x 8 in 128 parts", "few columns");
         assert_eq!(words([2, 64, 65536]), "a tile of 2 x 4 in 256 parts");
         assert_eq!(words([2, 64, 384]), "a tile of 2 x 16 in 16 parts", "there is little of k");
-        assert_eq!(words([5, 64, 384]), "a tile of 8 x 32, staged");
+        assert_eq!(words([5, 64, 384]), "a tile of 4 x 16 in 16 parts", "few columns to stage");
+        assert_eq!(words([16, 1024, 4096]), "a tile of 4 x 16 in 64 parts");
+        assert_eq!(words([17, 1024, 4096]), "a tile of 32 x 32, staged", "too many rows");
+        assert_eq!(words([8, 1 << 20, 384]), "a tile of 8 x 32, staged", "many columns");
         assert_eq!(words([500, 64, 384]), "a tile of 32 x 32, staged");
         let narrow = Caps::webgpu_baseline().with_limit(crate::caps::Limit::Invocations, 64);
         let got = by(Blocks::Q8, [1, 4, 65536], &narrow);
@@ -381,6 +396,16 @@ mod tests {
         assert_eq!(words([2, 64, 8192]), "a tile of 2 x 4 in 256 parts");
         let got = by(Blocks::Q4, [2, 64, 8192], &Caps::webgpu_baseline());
         assert_eq!(got, "a tile of 2 x 8 in 128 parts", "half the bytes, half the lanes");
+    }
+
+    #[test]
+    fn where_rows_must_not_matter_all_stage_on_a_gpu() {
+        let caps = Caps::webgpu_baseline();
+        let on = Rig::on_paper(Target::Gpu, &caps);
+        for m in [1, 4, 5, 16, 17, 5000] {
+            let plan = QuantisedPlan::by(None, Blocks::Q4, [m, 64, 4096], true, on);
+            assert_eq!(plan.to_string(), "a tile of 8 x 32, staged", "{m} rows");
+        }
     }
 
     #[test]
