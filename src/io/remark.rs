@@ -19,7 +19,7 @@ pub enum Remark {
     /// A bool.
     Bool(bool),
     /// A list, as of the tokens of a vocabulary.
-    List(Vec<Remark>),
+    List(Vec<Self>),
 }
 
 pub(super) type Remarks = BTreeMap<String, Remark>;
@@ -28,9 +28,12 @@ pub(super) type Remarks = BTreeMap<String, Remark>;
 #[cfg(any(feature = "safetensors", feature = "gguf"))]
 pub(super) const REMARKS_MAX: usize = 1 << 16;
 
+/// Whether a remark of this name is kept.
+pub(super) type Keep<'a> = &'a mut dyn FnMut(&str) -> bool;
+
 /// The file that has the remarks, and what reads those for whose names `keep` says so.
 #[derive(Clone)]
 pub(super) struct Remarked {
     pub(super) file: Arc<Pieces>,
-    pub(super) read: fn(file: &Pieces, keep: &mut dyn FnMut(&str) -> bool) -> Result<Remarks>,
+    pub(super) read: fn(file: &Pieces, keep: Keep<'_>) -> Result<Remarks>,
 }

@@ -17,7 +17,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 use super::cause::ArchiveCause;
 use super::entry::{FileTensor, Opened, shape};
 use super::file::{FilePart, Pieces};
-use super::remark::{REMARKS_MAX, Remark, Remarked, Remarks};
+use super::remark::{Keep, REMARKS_MAX, Remark, Remarked, Remarks};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -103,7 +103,7 @@ pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Opened> {
 }
 
 /// The remarks for whose names `keep` says so.
-fn remarks(file: &Pieces, keep: &mut dyn FnMut(&str) -> bool) -> Result<Remarks> {
+fn remarks(file: &Pieces, keep: Keep<'_>) -> Result<Remarks> {
     let Header { mut remarks, .. } = header::<true>(file)?;
     remarks.retain(|name, _| keep(name));
     Ok(remarks)

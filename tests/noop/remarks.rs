@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use wharf::io::{Archive, Remark};
 use wharf::{DType, ErrorKind, Result, TensorSet};
 
-use super::formats::{capable, golden, model};
+use super::capable;
+use super::formats::{golden, model};
 
 /// The bytes of a value: the number of its type, and what it is.
 fn typed(kind: u32, value: &[u8]) -> Vec<u8> {

@@ -137,14 +137,17 @@ fn units_are_those_of_what_the_contract_names() {
     assert!(named >= terms.len(), "only {named} of them count those of a term");
 }
 
+/// A reduction of these, what it may yield, and what it may not.
+type Row<'a> = (wharf::op::Reduction, &'a [f64], &'a [f64], &'a [f64]);
+
 /// Reductions of f32 whose sums or products leave the range on the way to a result that is in it.
 #[test]
 fn what_is_on_the_way_may_leave_the_range() {
-    use wharf::op::Reduction::{self, Mean, Norm, Prod, Std, Sum, Var};
+    use wharf::op::Reduction::{Mean, Norm, Prod, Std, Sum, Var};
     use wharf::reference::reduce;
 
     #[rustfmt::skip]
-    let rows: &[(Reduction, &[f64], &[f64], &[f64])] = &[
+    let rows: &[Row<'_>] = &[
         (Prod, &[1e20, 0.0, 1e20], &[0.0, NAN], &[]),
         (Prod, &[1e-30, 1e-30, 1e30, 1e30], &[1.0, 0.0, INF], &[]),
         (Prod, &[1e30, 1e30], &[INF, NAN], &[0.0, 1e38]),

@@ -3,14 +3,14 @@
 use super::{DEPTH_MAX, READ_MAX, Reader, meaningless, width};
 use crate::error::Result;
 use crate::io::cause::ArchiveCause;
-use crate::io::remark::{REMARKS_MAX, Remark, Remarks};
+use crate::io::remark::{Keep, REMARKS_MAX, Remark, Remarks};
 
 /// The most values of all lists, several times those of any vocabulary: one of a byte takes 32.
 const VALUES_MAX: u64 = 1 << 22;
 
 impl Reader<'_> {
     /// Those of the whole file for whose names `keep` says so.
-    pub(super) fn remarks(&mut self, keep: &mut dyn FnMut(&str) -> bool) -> Result<Remarks> {
+    pub(super) fn remarks(&mut self, keep: Keep<'_>) -> Result<Remarks> {
         let [_, count] = self.counts()?;
         let (mut remarks, mut left) = (Remarks::new(), VALUES_MAX);
         for _ in 0..count {

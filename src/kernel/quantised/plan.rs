@@ -198,9 +198,7 @@ impl QuantisedPlan {
             |rows| Self { text: QuantisedText { form, tile: QuantisedTile::Staged { rows } } };
         let many = staged(rows_of(STAGED, m));
         let tile = match target {
-            Target::Cpu | Target::Cpu64 | Target::CpuByLane => {
-                Self::of_software(m, shares(caps))
-            }
+            Target::Cpu | Target::Cpu64 | Target::CpuByLane => Self::of_software(m, shares(caps)),
             Target::Gpu if batch_invariant => return staged(1),
             Target::Gpu if m > FEW_MAX && !many.is_for_few(m, n, on) => return many,
             Target::Gpu => Self::of_few(form, size, caps, breadth.share(LANES_BUSY)),
