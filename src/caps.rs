@@ -121,7 +121,8 @@ pub struct Identity {
     pub driver: String,
     /// The driver's version, in its own words.
     pub driver_info: String,
-    /// The PCI address, where the driver tells it: what keeps two equal cards apart.
+    /// The PCI address, where the driver tells it: what keeps two equal cards apart, but on DX12,
+    /// where both have that of the first.
     pub pci_bus: String,
 }
 

@@ -11,7 +11,7 @@
 //!
 //! The rules that keep it small: a node past a depth, a size or the adapter's bindings has its
 //! arguments realised when it is made, so that no walk is deep. A live handle alone never forces a
-//! store: an intermediate that is read later is computed then, and a core that is gone on from
+//! store: an intermediate that is read later is computed then, and a long core that is gone on from
 //! twice has a kernel of its own. A node that failed keeps its error, and everything computed from
 //! it has the same; but one that found no memory keeps what it is computed from, and is computed
 //! once somebody asks again and there is some.
@@ -64,8 +64,8 @@ pub(crate) struct Node {
     todo: Mutex<Option<Todo>>,
     /// Views of it that nodes will read.
     consumers: AtomicU32,
-    /// Whether a kernel has taken its core on board: who goes on from it again would compute all of
-    /// it again, and a product is more than what is saved.
+    /// Whether a kernel has taken its core on board, which is long: who goes on from it again would
+    /// compute all of it again.
     carried: AtomicBool,
     weight: Burden,
     /// Made when there was no memory for what had to be computed first. It is taken into no other
@@ -326,22 +326,14 @@ impl Node {
 
     /// The node as an input of a core: its expression if that may be computed on the way in,
     /// otherwise a view of its value.
-    fn head(
-        self: &Arc<Self>,
-        context: Context<'_>,
-        layout: &Layout,
-        core: &dyn Core,
-    ) -> Result<Head> {
+    fn head(self: &Arc<Self>, context: Context<'_>, layout: &Layout, fuse: bool) -> Result<Head> {
         let widest = self.dtype.width();
         let carried = || self.carries(context).is_some_and(|width| widest <= width);
-        if core.takes_heads() && self.is_inlined(context, layout) && !carried() {
+        if fuse && self.is_inlined(context, layout) && !carried() {
             let todo = lock(&self.todo);
             if let Some(work) = todo.as_ref().filter(|w| !matches!(w.what, What::Core(_))) {
                 let mut kernel = Fusion::default();
-                let mut root = kernel.take(context, self, work, false)?;
-                if core.looks() {
-                    root = kernel.stored(root, self.dtype)?;
-                }
+                let root = kernel.take(context, self, work, false)?;
                 kernel.expr.outputs = vec![root];
                 let Fusion { expr, operands, scalars, .. } = kernel;
                 return Ok(Head { expr, operands, scalars, shape: self.shape, dtype: self.dtype });
@@ -407,6 +399,8 @@ struct Fusion {
     /// The core whose result is carried on by this expression, its inputs, and which input of the
     /// expression that result is.
     carried: Option<Carried>,
+    /// The node of that core, if it is long and not the one that is computed.
+    long: Option<Arc<Node>>,
     /// Operands that nobody will read again: one of them may be overwritten with the result.
     ending: Vec<usize>,
 }
@@ -475,12 +469,11 @@ impl Fusion {
         Todo { args, choosing, .. }: &Todo,
     ) -> Result<u16> {
         self.may_carry = false;
-        // What is only looked at is not computed.
-        node.carried.fetch_or(context.sketched.is_none(), Ordering::Relaxed);
         let choosing = *choosing;
         let context = Context { site: context.site.choosing_as(choosing), ..context };
+        let fuse = core.takes_heads();
         let views = args.iter().filter_map(|arg| match arg {
-            Arg::View(node, layout) => Some(node.head(context, layout, &**core)),
+            Arg::View(node, layout) => Some(node.head(context, layout, fuse)),
             Arg::Scalar(..) => None,
         });
         let heads = views.collect::<Result<_>>()?;
@@ -511,6 +504,9 @@ impl Fusion {
                 What::Apply(_) | What::Call(_) | What::Cast(_) => true,
             };
             if let Some(work) = todo.as_ref().filter(fits) {
+                if matches!(&work.what, What::Core(core) if core.is_long()) {
+                    self.long = Some(Arc::clone(node));
+                }
                 return self.take(context, node, work, ends);
             }
         }
@@ -587,6 +583,10 @@ impl Fusion {
         let work = Deed { core: of, expr, operands, scalars, shape, dtype };
         let site = site.choosing_as(choosing);
         let value = observed(site, &work, || core.record(site, &heads, &tail))?;
+        // What is only looked at is not computed.
+        if let Some(node) = self.long.filter(|_| context.sketched.is_none()) {
+            node.carried.store(true, Ordering::Relaxed);
+        }
         let read = heads.iter().flat_map(|head| &head.operands).chain(&tail.operands);
         value.inherit(read.map(|operand| &*operand.value));
         Ok(value)

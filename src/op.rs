@@ -6,7 +6,7 @@
 //! operation is written a second time.
 //!
 //! f16 and bf16 are computed in f32 and rounded once: when stored, or before something looks at
-//! them - a comparison, a cast, what rounds to whole numbers, an index of the largest. The small
+//! them - a comparison, a cast, a reduction, what jumps, a formula of the user's. The small
 //! integers are computed in 32 bits and wrapped to their width after every operation that can leave
 //! it. The floats of 8 bits are cast first: nothing [computes](DType::computes) with them.
 //!
@@ -97,10 +97,10 @@ impl Op {
 
     /// Whether it tells numbers apart that lie as near as one likes.
     pub(crate) fn looks(self) -> bool {
-        let whole = [Self::Floor, Self::Ceil, Self::Round, Self::Trunc, Self::Fract, Self::Sign];
-        self.yields_bool()
-            || whole.contains(&self)
-            || [Self::RemFloor, Self::RemTrunc].contains(&self)
+        let steps = [Self::Floor, Self::Ceil, Self::Round, Self::Trunc, Self::Fract, Self::Sign];
+        let ends = [Self::Asin, Self::Acos, Self::Acosh, Self::Atanh, Self::Log1p, Self::Pow];
+        let of_two = [Self::RemFloor, Self::RemTrunc];
+        self.yields_bool() || [&steps[..], &ends, &of_two].iter().any(|all| all.contains(&self))
     }
 
     /// Whether results can leave 8 or 16 bits.

@@ -45,8 +45,8 @@ impl What {
     pub(super) fn looks(&self) -> bool {
         match self {
             Self::Apply(op) => op.looks(),
-            Self::Cast(_) => true,
-            Self::Call(_) | Self::Core(_) => false,
+            Self::Call(_) | Self::Cast(_) => true,
+            Self::Core(_) => false,
         }
     }
 

@@ -97,7 +97,8 @@ impl Archive {
 
     /// What the file says besides, under the names for which `keep` says so: of a GGUF its typed
     /// values, such as the counts of heads and the vocabulary, of safetensors the texts of
-    /// `__metadata__`. Of several files those of the first; npy and npz have none.
+    /// `__metadata__`; 65 536 of them at most. Of several files those of the first; npy and npz
+    /// have none.
     ///
     /// An archive holds nothing of it: each call reads the header again.
     ///

@@ -25,6 +25,9 @@ causes! {
     LongName { bytes: usize, most: usize }, Mismatch:
         ("its name has {bytes} bytes, {most} are the most")
         help ("give it a shorter name");
+    Remarks { given: usize, most: usize }, Limit:
+        ("{given} remarks, {most} are the most")
+        help ("keep what is large in a file of its own");
     LongHeader { bytes: u64, most: u64 }, Mismatch:
         ("the header would have {bytes} bytes, {most} are the most")
         help ("save the tensors in several files");

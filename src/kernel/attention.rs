@@ -45,6 +45,10 @@ impl Core for AttentionCore {
         "attention"
     }
 
+    fn is_long(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Option<Oracle> {
         Some(Oracle::Attention { scale: self.scale, sight: self.sight })
     }

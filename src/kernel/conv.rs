@@ -48,6 +48,10 @@ impl Core for ConvCore {
         "convolution"
     }
 
+    fn is_long(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Option<Oracle> {
         Some(self.0.convolved())
     }

@@ -44,9 +44,8 @@ pub(crate) trait Core: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether it tells numbers apart that lie as near as one likes, and so has to be given what is
-    /// stored of them.
-    fn looks(&self) -> bool {
+    /// Whether computing it takes longer than storing it and reading it again.
+    fn is_long(&self) -> bool {
         false
     }
 

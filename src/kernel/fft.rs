@@ -46,6 +46,10 @@ impl Core for FftCore {
         1 // what a spectrum is multiplied by, at lengths with large factors
     }
 
+    fn is_long(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Option<Oracle> {
         let told = vec![self.of as u32, u32::try_from(self.size).ok()?];
         Some(Oracle::Own { by: &oracle::FFT, told })

@@ -41,6 +41,10 @@ impl Core for Matmul {
         "matmul"
     }
 
+    fn is_long(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Option<Oracle> {
         Some(Oracle::Product { sides: Box::new(self.0.sides) })
     }

@@ -52,6 +52,10 @@ impl Core for QuantisedProduct {
         "quantised product"
     }
 
+    fn is_long(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Option<Oracle> {
         Some(Oracle::Own { by: &oracle::BLOCKWISE, told: vec![self.form as u32] })
     }

@@ -54,8 +54,8 @@ impl Core for ReduceCore {
         true
     }
 
-    fn looks(&self) -> bool {
-        self.how.reduction().looks()
+    fn is_long(&self) -> bool {
+        true
     }
 
     fn oracle(&self) -> Option<Oracle> {

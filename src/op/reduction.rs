@@ -121,9 +121,10 @@ const TABLE: &[ReductionRow] = &[
         "how many are not zero; NaN is not"),
     row(Reduction::Var, "var", DType::is_float, Given::Same, Empty::Nan, SPREAD,
         "of max |x| (std + 2^-17 max |x|); in two passes, about the mean: sums of \
-         |x| and of squares"),
+         |x| and of squares, which may vanish"),
     row(Reduction::Std, "std", DType::is_float, Given::Same, Empty::Nan, SPREAD,
-        "of max |x|; the root of the variance, whose sums are of |x| and of squares"),
+        "of max |x|; the root of the variance, whose sums are of |x| and of squares, which may \
+         vanish"),
     row(Reduction::Norm, "norm", DType::is_float, Given::Same, Empty::Zero, SUM,
         "of itself; the root of the sum of squares, which may overflow or vanish before it does"),
     row(Reduction::LogSumExp, "logsumexp", DType::is_float, Given::Same, Empty::Lowest, SUM,
@@ -131,11 +132,6 @@ const TABLE: &[ReductionRow] = &[
 ];
 
 impl Reduction {
-    /// Whether it tells numbers apart that lie as near as one likes.
-    pub(crate) const fn looks(self) -> bool {
-        matches!(self, Self::ArgMax | Self::ArgMin | Self::Any | Self::All | Self::CountNonzero)
-    }
-
     /// Every reduction, in the order of the table.
     pub const ALL: [Self; 14] = [
         Self::Sum,

@@ -130,6 +130,11 @@ fn real(reduction: Reduction, dtype: DType, x: &[f64], correction: usize) -> Exa
     let unless = |way: f64, scale: f64| {
         if way > largest(computing(dtype)) { f64::INFINITY } else { scale }
     };
+    // Squares that are subnormal may count as zero: 2^-17 of what is left of them is 128 units.
+    let squared = |sum: f64| {
+        let vanishes = sum > 0.0 && sum < n * smallest(dtype) * 2.0_f64.powi(17);
+        if vanishes { f64::INFINITY } else { sum }
+    };
     let (value, scale) = match reduction {
         Reduction::Sum => (sum(), terms()),
         Reduction::Mean => (sum() / n, unless(terms(), terms() / n)),
@@ -141,7 +146,7 @@ fn real(reduction: Reduction, dtype: DType, x: &[f64], correction: usize) -> Exa
         Reduction::Var | Reduction::Std => {
             let (var, most) = (variance(x, correction), magnitude(x));
             let (std, small) = (var.sqrt(), most * 2.0_f64.powi(-17));
-            let way = terms().max(var * n);
+            let way = terms().max(squared(var * n));
             match reduction {
                 Reduction::Var => (var, unless(way, most * (std + small))),
                 _ => (std, unless(way, most)),
@@ -149,8 +154,7 @@ fn real(reduction: Reduction, dtype: DType, x: &[f64], correction: usize) -> Exa
         }
         Reduction::Norm => {
             let squares = total(x.iter().map(|v| v * v));
-            let vanishes = squares > 0.0 && squares < smallest(dtype);
-            (squares.sqrt(), unless(if vanishes { f64::INFINITY } else { squares }, 0.0))
+            (squares.sqrt(), unless(squared(squares), 0.0))
         }
         _ => {
             let value = logsumexp(x);

@@ -153,8 +153,11 @@ impl Deed<'_> {
     /// All operations in it, in order.
     fn name(&self) -> String {
         let steps = |expr: &Expr| -> Vec<&'static str> {
+            let dtypes = expr.dtypes().unwrap_or_default();
             let name = |node: &Term| match node {
                 Term::Apply(op, _) => Some(op.method()),
+                // What is stored of halves, for who looks: nobody asked for that.
+                Term::Cast(a, to) if dtypes.get(usize::from(*a)) == Some(to) => None,
                 Term::Cast(..) => Some("cast"),
                 Term::Call(..) => Some("formula"),
                 Term::Input(_) | Term::Scalar(_) => None,

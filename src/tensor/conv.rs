@@ -355,12 +355,13 @@ impl<const D: usize> Conv<D> {
         for i in 0..D {
             let (axis, to) = (2 + i, 3 - D + i);
             let (step, reach, pad) = (self.stride[i], self.dilation[i], self.padding[i]);
-            for (what, n) in
-                [("stride", step), ("dilation", reach), ("length of a kernel", w[axis])]
-            {
+            for (what, n) in [("stride", step), ("dilation", reach)] {
                 if n == 0 {
                     return Err(ConvCause::Zero { what, axis }.into());
                 }
+            }
+            if w[axis] == 0 {
+                return Err(ConvCause::NoTaps { axis, weight: *weight }.into());
             }
             let (dim, count) = (x[axis], w[axis]);
             let (covers, padded) = (taps::covers(count, reach), taps::padded(dim, pad));
@@ -391,7 +392,10 @@ causes! {
                `Conv::groups`");
     Zero { what: &'static str, axis: usize }, Argument:
         ("{what} 0 on axis {axis}, not 1 or more")
-        help ("1 is the one that changes nothing, and what is left out has");
+        help ("1 is what changes nothing, and what is taken where it is left out");
+    NoTaps { axis: usize, weight: Shape }, Shape:
+        ("a weight of {weight} has no elements along axis {axis}, not 1 or more")
+        help ("a weight is `[out, channels / groups, ..]`, and then the lengths of its kernel");
     Covers { axis: usize, taps: usize, covers: usize, dim: usize, padded: usize }, Shape:
         ("{taps} taps cover {covers} elements of axis {axis}, which has {padded} with its padding, \
           and {dim} without")

@@ -65,7 +65,10 @@ impl<S: Into<Scalar>> From<S> for Other {
 
 impl Cause for Refusal {
     fn kind(&self) -> ErrorKind {
-        ErrorKind::DType
+        match self {
+            Self::Arity { .. } => ErrorKind::Argument,
+            _ => ErrorKind::DType,
+        }
     }
 
     fn help(&self) -> Option<String> {

@@ -88,7 +88,7 @@ impl Device {
         // What is added to the first must be a number, too.
         let way = nth(Scalar::from(0u8), count.saturating_sub(1));
         if dtype.is_float() {
-            way.encode(computed(dtype)).map_err(named)?;
+            way.encode(computed(*made.stored)).map_err(named)?;
         }
         if made.rules.lossless && dtype.is_float() {
             // A product that is rounded could make a sum that is another one.

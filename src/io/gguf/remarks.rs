@@ -54,8 +54,11 @@ impl Reader<'_> {
                 *left = left.checked_sub(count).ok_or_else(|| {
                     meaningless(format!("lists of more than {VALUES_MAX} values"))
                 })?;
-                let values = (0..count).map(|_| self.remark(kind, depth + 1, left));
-                values.collect::<Result<_>>().map(Remark::List)
+                let mut values = Vec::with_capacity(count as usize);
+                for _ in 0..count {
+                    values.push(self.remark(kind, depth + 1, left)?);
+                }
+                Ok(Remark::List(values))
             }
             // Which is an error.
             _ => self.value(kind, depth).map(|()| Remark::List(Vec::new())),

@@ -36,6 +36,10 @@ impl Core for FlatCore {
         "convolution"
     }
 
+    fn is_long(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Option<Oracle> {
         Some(self.0.taps.convolved())
     }

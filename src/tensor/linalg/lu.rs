@@ -115,7 +115,7 @@ impl Tensor {
             let product = pivots.prod(-1)?;
             // A product of the others may be infinite, and no zero brings that back.
             let zero = pivots.eq(0.0)?.any(-1)?;
-            let told = zero.apply(Op::And, &[(!pivots.is_nan()?.any(-1)?)?.into()])?;
+            let told = zero.apply(Op::And, &[pivots.is_finite()?.all(-1)?.into()])?;
             let product = told.choose(0.0, &product)?;
             odd.choose(&(-&product)?, &product)
         };

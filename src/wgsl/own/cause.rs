@@ -18,6 +18,10 @@ causes! {
     Somewhere { name: String, why: String }, Shader:
         ("{name}: {why}")
         help ("{NAGA}");
+    /// What is wharf's own rule.
+    Portable { name: String, spot: Spot, why: String }, Shader:
+        ("{name}:{}:{}: {why}{}", spot.line, spot.column, spot.picture())
+        help ("`wharf::custom::Kernel` says how arrays of `V` and operations of wharf's are used");
     NoEntry { name: String }, Shader:
         ("{name}: there is no compute entry point")
         help ("mark its function: `@compute @workgroup_size(64)`");

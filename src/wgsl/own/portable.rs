@@ -163,7 +163,7 @@ fn bare(name: &str, (text, plain): (&str, &str), arrays: &[Array]) -> Result<()>
             let why =
                 format!("{} is {access}, and arrays of V that are so are only {does}", array.name);
             let (name, spot) = (name.to_owned(), Spot::of(text, at.start));
-            return Err(OwnCause::Wrong { name, spot, why }.into());
+            return Err(OwnCause::Portable { name, spot, why }.into());
         }
         let Some(array) = arrays.iter().find(|array| array.name == plain[at.clone()]) else {
             continue;
@@ -178,7 +178,7 @@ fn bare(name: &str, (text, plain): (&str, &str), arrays: &[Array]) -> Result<()>
                 "{array} is an array of V: `{function}_{array}` and `length_{array}` reach it"
             );
             let (name, spot) = (name.to_owned(), Spot::of(text, at.start));
-            return Err(OwnCause::Wrong { name, spot, why }.into());
+            return Err(OwnCause::Portable { name, spot, why }.into());
         }
     }
     Ok(())
@@ -232,7 +232,7 @@ fn operations(
         let Some(op) = Op::parse(called).filter(|op| !known.contains(op)) else { continue };
         let function = meant(called, kind).map_err(|why| {
             let (name, spot) = (name.to_owned(), Spot::of(text, at.start));
-            OwnCause::Wrong { name, spot, why }
+            OwnCause::Portable { name, spot, why }
         })?;
         let names = &["x", "y", "z"][..op.arity().min(3)];
         let given = names.iter().map(|x| format!("{x}: V")).collect::<Vec<_>>().join(", ");

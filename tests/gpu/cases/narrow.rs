@@ -1,6 +1,7 @@
 //! Floats of 16 bits are computed in 32: what looks at them finds what is stored, whether somebody
 //! has read them before or not.
 
+use wharf::custom::Formula;
 use wharf::{Adapter, DType, Device, Result, Tensor};
 
 use super::pair::count;
@@ -29,9 +30,13 @@ const LOOKS: &[(&str, Look)] = &[
     ("a cast to i32", |y| y.cast(DType::I32)),
     ("a cast to f32", |y| y.cast(DType::F32)),
     ("a choice by what is finite", |y| y.is_finite()?.choose(1.0, &(y * 0.0)?)),
+    ("acos", Tensor::acos),
+    ("a power", |y| y.powers_of(-1.0)),
+    ("a formula", |y| y.apply(&Formula::new("whole(x)", "floor(x)")?, &[])),
     ("argmax", |y| y.argmax(-1)),
     ("any", |y| y.any(-1)),
     ("count_nonzero", |y| y.count_nonzero(-1)),
+    ("sum", |y| y.sum(-1)),
 ];
 
 /// A number of it between two that f16 has, one between two that bf16 has, one beyond f16's range,
