@@ -442,7 +442,7 @@ fn functions(all: &mut Vec<Sample>) {
 /// What moves elements about by other elements, or by places.
 fn moves(all: &mut Vec<Sample>) {
     type Make = fn(&[Tensor]) -> Result<Tensor>;
-    let each: [(&str, Make); 13] = [
+    let each: [(&str, Make); 14] = [
         ("gather", |t| t[0].gather(0, &t[1].reshape([4, 1024])?)),
         ("take", |t| t[0].take(&t[1])),
         ("index_add", |t| t[0].index_add(0, &t[1].at(..512)?, &t[0])),
@@ -455,6 +455,7 @@ fn moves(all: &mut Vec<Sample>) {
         ("roll", |t| t[0].roll(1, 3)),
         ("tril", |t| t[0].tril(0)),
         ("bincount", |t| t[1].bincount(256)),
+        ("bincount of many", |t| t[0].cast(DType::U32)?.bincount(256)),
         ("searchsorted", |t| t[2].searchsorted(&t[0], Insert::Left)),
     ];
     let operands: [(DType, &[usize]); 3] =

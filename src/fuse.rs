@@ -372,18 +372,19 @@ impl Node {
 /// What a node with these arguments costs.
 fn weigh(what: &What, args: &[Arg]) -> Burden {
     let parts = args.iter().enumerate().filter_map(|(i, arg)| match arg {
-        // One for each word of the parameters.
         Arg::Scalar(dtype, _) => Some(Weighed::Words(dtype.width().div_ceil(4) as u32)),
         Arg::View(node, layout) => {
             let same =
                 |a: &Arg| matches!(a, Arg::View(n, l) if Arc::ptr_eq(n, node) && l == layout);
+            if args[..i].iter().any(same) {
+                return None;
+            }
             let dense = layout.is_all_of(&node.shape);
-            let id = view_id(node.id, layout, dense);
             let below = (node.done.get().is_none() && !node.late).then_some(&node.weight);
-            (!args[..i].iter().any(same)).then_some(Weighed::View { id, dense, below })
+            Some(Weighed::View { id: view_id(node.id, layout, dense), dense, below })
         }
     });
-    burden::weigh(what, parts)
+    Burden::of(what, parts)
 }
 
 /// An expression being gathered from the graph, with its operands.
@@ -439,13 +440,12 @@ impl Fusion {
             self.taken.push((core::ptr::from_ref(node), place));
             return Ok(place);
         }
-        let mut places = [0; 3];
+        let (mut places, looks) = ([0; 3], work.what.looks());
         for (place, arg) in places.iter_mut().zip(&work.args) {
             *place = match arg {
                 Arg::Scalar(dtype, bytes) => self.scalar(*dtype, bytes)?,
                 Arg::View(node, layout) => {
                     let place = self.view(context, node, layout, ends)?;
-                    let looks = work.what.looks();
                     if looks { self.stored(place, node.dtype)? } else { place }
                 }
             };

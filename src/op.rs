@@ -97,10 +97,24 @@ impl Op {
 
     /// Whether it tells numbers apart that lie as near as one likes.
     pub(crate) fn looks(self) -> bool {
-        let steps = [Self::Floor, Self::Ceil, Self::Round, Self::Trunc, Self::Fract, Self::Sign];
-        let ends = [Self::Asin, Self::Acos, Self::Acosh, Self::Atanh, Self::Log1p, Self::Pow];
-        let of_two = [Self::RemFloor, Self::RemTrunc];
-        self.yields_bool() || [&steps[..], &ends, &of_two].iter().any(|all| all.contains(&self))
+        let jumps = matches!(
+            self,
+            Self::Floor
+                | Self::Ceil
+                | Self::Round
+                | Self::Trunc
+                | Self::Fract
+                | Self::Sign
+                | Self::RemFloor
+                | Self::RemTrunc
+                | Self::Pow
+                | Self::Log1p
+                | Self::Asin
+                | Self::Acos
+                | Self::Acosh
+                | Self::Atanh
+        );
+        jumps || self.yields_bool()
     }
 
     /// Whether results can leave 8 or 16 bits.

@@ -48,6 +48,47 @@ pub(super) struct Leaves {
 }
 
 impl Burden {
+    /// The most that a node with these arguments could take into one kernel: as if every argument
+    /// that is not computed yet were taken in, because what keeps one out today - another
+    /// consumer - may be gone when the node is realised. A core takes in expressions, if any, but
+    /// no other core.
+    pub(super) fn of<'a>(what: &What, parts: impl Iterator<Item = Weighed<'a>>) -> Self {
+        let core = match what {
+            What::Core(core) => Some(core),
+            What::Apply(_) | What::Call(_) | What::Cast(_) => None,
+        };
+        let mut own = Load { size: what.effort(), ..Load::default() };
+        for n in 0..core.map_or(0, |core| core.bindings_between()) {
+            own.leaves.insert(u64::MAX - n as u64);
+        }
+        let mut total = Self { depth: 1, is_core: core.is_some(), carrying: own, plain: own };
+        for part in parts {
+            let (id, dense, below) = match part {
+                Weighed::View { id, dense, below } => (id, dense, below),
+                Weighed::Words(words) => {
+                    total.carrying.size += words;
+                    total.plain.size += words;
+                    continue;
+                }
+            };
+            total.depth = total.depth.max(below.map_or(1, |below| below.depth + 1));
+            let mut leaf = Load::default();
+            leaf.leaves.insert(id);
+            let below = below.filter(|_| dense);
+            let plain = below.filter(|below| !below.is_core).map_or(leaf, |below| below.plain);
+            let carrying = below.map_or(leaf, |below| below.carrying);
+            match core {
+                Some(core) if core.stands_alone() => {}
+                Some(core) => total.carrying.add(if core.takes_heads() { &plain } else { &leaf }),
+                None => {
+                    total.plain.add(&plain);
+                    total.carrying.add(&carrying);
+                }
+            }
+        }
+        total
+    }
+
     /// Whether it is too much for one kernel that reads so many views at most.
     pub(super) const fn is_above(&self, leaves_max: usize) -> bool {
         let Load { size, leaves } = &self.carrying;
@@ -85,44 +126,4 @@ pub(super) enum Weighed<'a> {
         /// Of what is not computed yet.
         below: Option<&'a Burden>,
     },
-}
-
-/// The most that a node with these arguments could take into one kernel: as if every argument that
-/// is not computed yet were taken in, because what keeps one out today - another consumer - may be
-/// gone when the node is realised. A core takes in expressions, if any, but no other core.
-pub(super) fn weigh<'a>(what: &What, parts: impl Iterator<Item = Weighed<'a>>) -> Burden {
-    let core = match what {
-        What::Core(core) => Some(core),
-        What::Apply(_) | What::Call(_) | What::Cast(_) => None,
-    };
-    let mut own = Load { size: what.effort(), ..Load::default() };
-    for n in 0..core.map_or(0, |core| core.bindings_between()) {
-        own.leaves.insert(u64::MAX - n as u64);
-    }
-    let mut total = Burden { depth: 1, is_core: core.is_some(), carrying: own, plain: own };
-    for part in parts {
-        let (id, dense, below) = match part {
-            Weighed::View { id, dense, below } => (id, dense, below),
-            Weighed::Words(words) => {
-                total.carrying.size += words;
-                total.plain.size += words;
-                continue;
-            }
-        };
-        total.depth = total.depth.max(below.map_or(1, |below| below.depth + 1));
-        let mut leaf = Load::default();
-        leaf.leaves.insert(id);
-        let below = below.filter(|_| dense);
-        let plain = below.filter(|below| !below.is_core).map_or(leaf, |below| below.plain);
-        let carrying = below.map_or(leaf, |below| below.carrying);
-        match core {
-            Some(core) if core.stands_alone() => {}
-            Some(core) => total.carrying.add(if core.takes_heads() { &plain } else { &leaf }),
-            None => {
-                total.plain.add(&plain);
-                total.carrying.add(&carrying);
-            }
-        }
-    }
-    total
 }

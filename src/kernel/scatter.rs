@@ -105,31 +105,46 @@ pub(crate) fn merged(
     let at_once = sort::pairs_max(site.engine)?.min(segment / (columns * rows.dtype.width()));
     // Keys that are nobody's are sorted last by the highest of these bits.
     let bits = (usize::BITS - destinations.leading_zeros()).min(32);
+    let adds = how == Merging::Sum && matches!(rows.dtype, DType::I32 | DType::U32);
+    let (columns, dtype) = (word(columns)?, rows.dtype);
     for first in (0..count).step_by(at_once.min(count)) {
         let range = first..count.min(first + at_once);
         let here = word(range.len())?;
-        if how == Merging::Sum && matches!(rows.dtype, DType::I32 | DType::U32) {
-            let [keys, values] = [keys.slice(0, range.clone())?, rows.slice(0, range)?];
-            let [keys, values] = [
-                pick::apart(site, keys, &totals.value)?,
-                pick::apart(site, values, &totals.value)?,
-            ];
-            let columns = word(columns)?;
-            Keyed { keys, values, count: here * columns, columns }.add(
+        let names = keys.slice(0, range.clone())?;
+        let names = match adds {
+            true => pick::apart(site, names, &totals.value)?,
+            false => sort::pairs(site, (&names, bits), &totals.value)?,
+        };
+        let values = pick::apart(site, rows.slice(0, range)?, &totals.value)?;
+        totals.value.inherit([&*values]);
+        match adds {
+            true => Keyed { keys: names, values, count: here * columns, columns }.add(
                 site,
                 &totals.value,
                 destinations,
-            )?;
-            continue;
+            )?,
+            false => Runs { how, pairs: names, values, count: here, columns, dtype }.fold(
+                site,
+                &totals.value,
+                destinations,
+            )?,
         }
-        let pairs = sort::pairs(site, (&keys.slice(0, range.clone())?, bits), &totals.value)?;
-        let values = pick::apart(site, rows.slice(0, range)?, &totals.value)?;
-        let columns = word(columns)?;
-        let runs = Runs { how, pairs, values, count: here, columns, dtype: rows.dtype };
-        runs.fold(site, &totals.value, destinations)?;
-        totals.value.inherit([&*runs.values]);
     }
     Ok(())
+}
+
+/// The totals of so many keys, each so many columns wide, and how many keys have theirs in a piece.
+fn by_rows(
+    totals: &Arc<Value>,
+    dtype: DType,
+    [keys, columns]: [usize; 2],
+) -> Result<(Held, usize)> {
+    let onto = Held::new(totals, Layout::dense(Shape::new([keys * columns])?), dtype)?;
+    if onto.pieces.len() > 1 && !onto.segment.is_multiple_of(columns) {
+        return Err(mistake("scatter", "a segment cuts a row of totals"));
+    }
+    let step = onto.segment / columns;
+    Ok((onto, step))
 }
 
 /// A list of integers, `columns` for each key, each list in one piece.
@@ -146,11 +161,7 @@ impl Keyed {
     fn add(&self, site: Site<'_>, totals: &Arc<Value>, keys: usize) -> Result<()> {
         let plainly = Plain { site };
         let columns = self.columns as usize;
-        let onto = Held::new(totals, Layout::dense(Shape::new([keys * columns])?), DType::U32)?;
-        if onto.pieces.len() > 1 && !onto.segment.is_multiple_of(columns) {
-            return Err(mistake("scatter", "a segment cuts a row of totals"));
-        }
-        let step = onto.segment / columns;
+        let (onto, step) = by_rows(totals, DType::U32, [keys, columns])?;
         for (piece, first) in onto.pieces.iter().zip((0..keys).step_by(step)) {
             let bindings =
                 vec![plainly.bound(&self.keys)?, plainly.bound(&self.values)?, Bound::from(piece)];
@@ -167,7 +178,6 @@ impl Keyed {
             let outputs = vec![Arc::downgrade(totals)];
             site.dispatch(Job { kernel: &kernel, bindings, params, groups, outputs })?;
         }
-        totals.inherit([&*self.values]);
         Ok(())
     }
 
@@ -208,12 +218,7 @@ impl Runs {
         let plainly = Plain { site };
         let kernel = runs(self.how, Kind::of(self.dtype), site.target);
         let columns = self.columns as usize;
-        let shape = Shape::new([keys * columns])?;
-        let onto = Held::new(totals, Layout::dense(shape), self.dtype)?;
-        if onto.pieces.len() > 1 && !onto.segment.is_multiple_of(columns) {
-            return Err(mistake("scatter", "a segment cuts a row of totals"));
-        }
-        let step = onto.segment / columns;
+        let (onto, step) = by_rows(totals, self.dtype, [keys, columns])?;
         let mut list = (Kept::new(&self.pairs)?, Kept::new(&self.values)?, self.count);
         loop {
             let (pairs, values, count) = (&list.0.value, &list.1.value, list.2);

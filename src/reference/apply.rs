@@ -3,7 +3,7 @@
 use super::special::{erf, erfc, log1p_exp};
 use super::twice;
 use crate::dtype::{Class, DType};
-use crate::op::{Exact, Number, Op, wrapped};
+use crate::op::{Exact, Number, Op, computing, largest, smallest, wrapped};
 
 /// The exact result of an operation on values of `dtype` (for `where`, the dtype of the two it
 /// chooses from).
@@ -52,10 +52,7 @@ pub fn apply(op: Op, dtype: DType, values: &[Number]) -> Exact {
 /// is rounded.
 #[must_use]
 pub fn stepwise(op: Op, dtype: DType, values: &[Number]) -> Option<Number> {
-    let (smallest, largest) = match dtype {
-        DType::F64 => (f64::MIN_POSITIVE, f64::MAX),
-        _ => (f32::MIN_POSITIVE.into(), f32::MAX.into()),
-    };
+    let (smallest, largest) = (smallest(dtype), largest(computing(dtype)));
     let step = |x: f64| match x.abs() {
         size if size > largest => f64::INFINITY.copysign(x),
         size if size < smallest => 0.0,

@@ -2,7 +2,7 @@
 
 use super::{Exact, Number, Strided, places};
 use crate::dtype::{Class, DType};
-use crate::op::wrapped;
+use crate::op::{computing, largest, smallest, wrapped};
 
 /// The product over an index space `[batch .., m, n]`, in row-major order. The operands walk
 /// `[batch .., m, k]` and `[batch .., k, n]`.
@@ -101,10 +101,8 @@ pub(crate) fn matmul_room(dtype: DType, k: usize, scale: f64) -> Option<f64> {
 
 /// Half a unit in the last place of the summing type, and its ends.
 fn summing(dtype: DType) -> (f64, f64, f64) {
-    match dtype {
-        DType::F64 => (2f64.powi(-53), f64::MAX, f64::MIN_POSITIVE),
-        _ => (2f64.powi(-24), f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)),
-    }
+    let unit = if dtype == DType::F64 { 2f64.powi(-53) } else { 2f64.powi(-24) };
+    (unit, largest(computing(dtype)), smallest(dtype))
 }
 
 fn room(k: usize, scale: f64, unit: f64, smallest: f64) -> f64 {

@@ -225,13 +225,11 @@ fn cast(value: &str, from: DType, to: DType) -> String {
     } else {
         format!("{}_to_{}({value})", a.name(), b.name())
     };
-    // A float as its own dtype: computed in 32 bits, it is more than what that holds.
-    let held = from != to && from.fits_in(to);
+    // A narrow float as its own dtype: computed in 32 bits, it is more than what that holds.
+    let held = from.fits_in(to) && !(narrow && from == to);
     match to.class() {
         Class::Float if narrow && !held => format!("round_{to}({value})"),
-        Class::Signed | Class::Unsigned if small && from != to && !held => {
-            format!("clamp_to_{to}({value})")
-        }
+        Class::Signed | Class::Unsigned if small && !held => format!("clamp_to_{to}({value})"),
         _ => value,
     }
 }
