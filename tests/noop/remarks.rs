@@ -145,4 +145,11 @@ fn texts_beyond_counting_are_refused() {
     let archive = Archive::from_bytes(file).expect("none of them is kept");
     let error = archive.remarks(|_| true).expect_err("too many");
     assert!(error.to_string().contains("more than 65536 remarks"), "{error}");
+
+    // Nor is what nobody could read again written.
+    let texts: BTreeMap<String, &str> = (0..=1 << 16).map(|i| (i.to_string(), "")).collect();
+    let path = super::scratch("many-texts");
+    let error = TensorSet::new().save_with_remarks(&path, &texts).expect_err("too many");
+    assert!(error.to_string().contains("65537 remarks, 65536 are the most"), "{error}");
+    assert!(!path.exists(), "nothing is left");
 }

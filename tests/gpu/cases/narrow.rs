@@ -40,7 +40,7 @@ const LOOKS: &[(&str, Look)] = &[
 ];
 
 /// A number of it between two that f16 has, one between two that bf16 has, one beyond f16's range,
-/// and one that f16 stores as zero.
+/// and one that is stored as 1.
 fn made(x: &Tensor) -> Result<Tensor> {
     (x * x)? + 1.0
 }
@@ -50,8 +50,9 @@ async fn looked_at(ctx: &Ctx, dtype: DType) -> Outcome {
     let numbers = |device: &Device, row: &[f32]| {
         device.upload(row, [1, row.len()]).and_then(|(x, _)| x.cast(dtype))
     };
-    let elementwise = numbers(&device, &[45.254_834, 16.0, 300.0, 2048.0, 1e-4, 0.0]);
-    let tiny = numbers(&device, &[1e-4, 2e-4, 300.0, 16.0, 0.0]).map_err(show)?;
+    let elementwise = numbers(&device, &[45.254_834, 16.0, 300.0, 2048.0, 1e-4, 0.015_625, 0.0]);
+    // Numbers that f16 stores as zero, and one that is stored as 2.
+    let few = numbers(&device, &[1e-4, 2e-4, 1.414_062_5, 300.0, 16.0, 0.0]).map_err(show)?;
     let elementwise = elementwise.map_err(show)?;
     // Into rows of whole quads and of others: the one is the product's own tail.
     let wide = (device.ones([2, 8], DType::F32), numbers(&device, &[2048.0, 1.0]));
@@ -59,7 +60,7 @@ async fn looked_at(ctx: &Ctx, dtype: DType) -> Outcome {
     let product = |columns: usize| row.matmul(&ones.at((.., ..columns))?);
     let makers: [(&str, &dyn Fn() -> Result<Tensor>); 4] = [
         ("a square and 1", &|| made(&elementwise)),
-        ("a square", &|| tiny.square()),
+        ("a square", &|| few.square()),
         ("a product", &|| product(8)),
         ("a product of odd rows", &|| product(5)),
     ];
