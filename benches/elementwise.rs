@@ -232,7 +232,7 @@ fn of_ones_own(bench: &mut Bench) -> Outcome {
             device.flush()
         });
         done?;
-        device.wait()?;
+        device.done_now()?;
         Ok(elapsed)
     };
     let own = |x: &Tensor| {
@@ -270,11 +270,11 @@ fn chains(bench: &mut Bench) -> Outcome {
             device.flush().map(|()| x)
         });
         x?;
-        device.wait()?;
+        device.done_now()?;
         Ok(elapsed)
     };
     let whole = |one: &dyn Fn(&Tensor) -> wharf::Result<Tensor>| -> Outcome<Duration> {
-        let (read, elapsed) = timed(|| chain(one)?.slice(0, 0..1)?.scalar::<f32>());
+        let (read, elapsed) = timed(|| chain(one)?.slice(0, 0..1)?.read_scalar_now::<f32>());
         read?;
         Ok(elapsed)
     };
@@ -286,7 +286,8 @@ fn chains(bench: &mut Bench) -> Outcome {
         Case::new("x = x * s + t, host", work, || host(&scale)),
         Case::new("x = x * s + t, read", work, || whole(&scale)),
         Case::new("one operation, read", Work::Calls(1.0), || {
-            let (read, elapsed) = timed(|| (&start + &step)?.slice(0, 0..1)?.scalar::<f32>());
+            let (read, elapsed) =
+                timed(|| (&start + &step)?.slice(0, 0..1)?.read_scalar_now::<f32>());
             read?;
             Ok(elapsed)
         }),

@@ -74,8 +74,8 @@ fn rows_times_a_matrix(bench: &mut Bench) -> Outcome {
     let w = random(&device, &[side, side], DType::F32)?;
     let half = w.cast(DType::F16)?;
     half.compute()?;
-    let (q8, _) = w.to_quantised(Blocks::Q8)?;
-    let (q4, _) = w.to_quantised(Blocks::Q4)?;
+    let (q8, _) = w.quantize_now(Blocks::Q8)?;
+    let (q4, _) = w.quantize_now(Blocks::Q4)?;
     let (w, half, q8, q4) = (&w, &half, &q8, &q4);
     let elements = (side * side) as f64;
     let mut cases = Vec::new();
@@ -90,8 +90,8 @@ fn rows_times_a_matrix(bench: &mut Bench) -> Outcome {
         let name16 = name("f16, transposed");
         cases.push(Case::stream(name16, work(2.0), move || x16.matmul(&half.t()?)));
         let x = z.clone();
-        cases.push(Case::stream(name("q8"), work(1.125), move || x.linear(q8, None, None)));
-        cases.push(Case::stream(name("q4"), work(0.625), move || z.linear(q4, None, None)));
+        cases.push(Case::stream(name("q8"), work(1.125), move || x.linear(q8, None)));
+        cases.push(Case::stream(name("q4"), work(0.625), move || z.linear(q4, None)));
     }
     let bytes = (side * side * size_of::<f32>()) as u64;
     bench.measure(ROUNDS, vec![ceiling::device_copy(&device, bytes)?], cases)
@@ -206,7 +206,7 @@ fn lists(bench: &mut Bench) -> Outcome {
     let work = |times: usize| Work::Bytes((n * 4 * times) as f64);
     let cases = vec![
         Case::stream("sort", work(2), || x.sort(0, Order::Ascending)),
-        Case::stream("largest 100", work(1), || Ok(x.top_k(100, 0)?.0)),
+        Case::stream("largest 100", work(1), || Ok(x.top_k(0, 100)?.0)),
         Case::stream("rows of a table", work(2), || table.embedding(&index)),
         Case::stream("rows added to a table", work(3), || table.index_add(0, &index, &table)),
         Case::stream("fft", work(2), || pairs.fft(0, None)),

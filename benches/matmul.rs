@@ -119,17 +119,17 @@ fn rows(bench: &mut Bench) -> Outcome {
     let x = matrix(&device, &[1, side])?;
     let w = matrix(&device, &[side, side])?;
     let (x16, w16) = (cast(&x, DType::F16)?, cast(&w, DType::F16)?);
-    let (w8, _) = w.to_quantised(Blocks::Q8)?;
-    let (w4, _) = w.to_quantised(Blocks::Q4)?;
+    let (w8, _) = w.quantize_now(Blocks::Q8)?;
+    let (w4, _) = w.quantize_now(Blocks::Q4)?;
     let work = Work::Flops(2.0 * (side * side) as f64);
     let cases = vec![
         Case::kernel("row x [in, out]", work, || x.matmul(&w)),
         Case::kernel("row x [out, in]^T", work, || x.matmul(&w.t()?)),
         Case::kernel("row x [in, out], f16", work, || x16.matmul(&w16)),
         Case::kernel("row x [out, in]^T, f16", work, || x16.matmul(&w16.t()?)),
-        Case::kernel("row x [out, in]^T, q8", work, || x.linear(&w8, None, None)),
-        Case::kernel("row x [out, in]^T, q8, f16 row", work, || x16.linear(&w8, None, None)),
-        Case::kernel("row x [out, in]^T, q4", work, || x.linear(&w4, None, None)),
+        Case::kernel("row x [out, in]^T, q8", work, || x.linear(&w8, None)),
+        Case::kernel("row x [out, in]^T, q8, f16 row", work, || x16.linear(&w8, None)),
+        Case::kernel("row x [out, in]^T, q4", work, || x.linear(&w4, None)),
         Case::kernel("[in, out]^T x column", work, || w.t()?.matmul(&x.t()?)),
     ];
     let bytes = (side * side * size_of::<f32>()) as u64;

@@ -34,7 +34,7 @@ fn row(case: &str, seconds: f64, of: &str, part: f64) -> Row {
 
 /// Runs until the device is done.
 fn until_done(device: &Device, work: impl FnOnce() -> wharf::Result<()>) -> Outcome<Duration> {
-    let (done, took) = timed(|| work().and_then(|()| device.wait()));
+    let (done, took) = timed(|| work().and_then(|()| device.done_now()));
     done?;
     Ok(took)
 }
@@ -50,7 +50,7 @@ fn small(bench: &mut Bench) -> Outcome {
         1 => y.softmax(-1),
         2 => y * one,
         3 => y.cumsum(-1),
-        _ => y.max(one),
+        _ => y.maximum(one),
     };
     let device = bench.device();
     let (rounds, steps) = (bench.settings.pick(1, 5, 31), bench.settings.pick(10, 200, 1000));
@@ -120,7 +120,7 @@ fn saturated(bench: &mut Bench) -> Outcome {
             continue;
         }
         work()?.compute()?;
-        device.wait()?;
+        device.done_now()?;
         let (mut walls, mut devices) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
             let profile = device.profile();

@@ -49,9 +49,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 
 /// Does a task in a fresh process and says how long it took from the open device on.
 fn child(task: &str) -> Outcome {
-    let device = Device::best(&Policy::exact())?;
+    let device = Device::best_now(&Policy::exact())?;
     let four = || device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4]).map(|(x, _)| x);
-    let first = |x: &Tensor| ((x * x)? + x)?.gelu()?.to_vec::<f32>().map(drop);
+    let first = |x: &Tensor| ((x * x)? + x)?.gelu()?.read_now::<f32>().map(drop);
     if task == "another gelu" {
         first(&four()?)?;
     }
@@ -63,7 +63,7 @@ fn child(task: &str) -> Outcome {
                 let values: Vec<f32> = noise(side * side).map(|v| v as f32).collect();
                 let a = device.upload(&values, [side, side])?.0;
                 let b = device.upload(&values, [side, side])?.0;
-                a.matmul(&b)?.to_vec::<f32>()?;
+                a.matmul(&b)?.read_now::<f32>()?;
             }
             "negation" => {
                 let input = buffer(&device, 16, &[1.0, 2.0, 3.0, 4.0]);
@@ -72,7 +72,7 @@ fn child(task: &str) -> Outcome {
             }
             "another gelu" => {
                 let x = four()?;
-                ((&x + &x)? * &x)?.gelu()?.to_vec::<f32>()?;
+                ((&x + &x)? * &x)?.gelu()?.read_now::<f32>()?;
             }
             _ => first(&four()?)?,
         }
@@ -181,7 +181,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
             for (op, _) in drawn {
                 v = v.apply(op, &[])?;
             }
-            v.to_vec::<f32>()
+            v.read_now::<f32>()
         });
         read?;
         Ok(elapsed)

@@ -37,7 +37,7 @@ fn pixel(i: usize) -> f64 {
 fn up(device: &Device, carry: impl FnOnce() -> wharf::Result<wharf::Tensor>) -> Outcome<Duration> {
     let (tensor, elapsed) = timed(|| {
         let tensor = carry()?;
-        device.wait().map(|()| tensor)
+        device.done_now().map(|()| tensor)
     });
     drop(tensor?);
     Ok(elapsed)
@@ -83,7 +83,7 @@ fn crossings(bench: &mut Bench) -> Outcome {
     let cases = vec![
         viewed(device, &format!("upload f32, {size} MiB"), HostView::new(&noisy, [count])?),
         Case::new(format!("download f32, {size} MiB"), Work::Bytes(bytes as f64), || {
-            let (read, elapsed) = timed(|| resident.copy_to_slice(&mut back));
+            let (read, elapsed) = timed(|| resident.read_into_now(&mut back));
             read?;
             Ok(elapsed)
         }),
@@ -122,7 +122,7 @@ fn files(bench: &mut Bench) -> Outcome {
             let (set, elapsed) = timed(|| {
                 let archive = Archive::open(path)?;
                 let (set, _) = device.upload_set(&archive.shipment_as(|_| Some(to))?)?;
-                device.wait().map(|()| set)
+                device.done_now().map(|()| set)
             });
             drop(set?);
             Ok(elapsed)
@@ -149,8 +149,10 @@ fn latencies(bench: &mut Bench) -> Outcome {
     };
     let cases = vec![
         Case::new("upload 4 B", work, || repeat(&|| up().map(drop))),
-        Case::new("read 4 B", work, || repeat(&|| tensor.scalar::<f32>().map(drop))),
-        Case::new("upload and read 4 B", work, || repeat(&|| up()?.scalar::<f32>().map(drop))),
+        Case::new("read 4 B", work, || repeat(&|| tensor.read_scalar_now::<f32>().map(drop))),
+        Case::new("upload and read 4 B", work, || {
+            repeat(&|| up()?.read_scalar_now::<f32>().map(drop))
+        }),
     ];
     bench.measure(15, Vec::new(), cases)
 }
@@ -175,7 +177,7 @@ fn host_memory(bench: &mut Bench) -> Outcome {
             return Ok(());
         };
         let (tensor, receipt) = device.upload(&data, [count])?;
-        device.wait()?;
+        device.done_now()?;
         drop(tensor);
         // A software adapter's device memory is the process's, too.
         let own = first && adapter.caps().identity.is_software();

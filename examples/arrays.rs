@@ -9,7 +9,7 @@ use wharf::{Device, Policy};
 fn main() -> wharf::Result<()> {
     // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
     env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
-    let device = Device::best(&Policy::exact())?;
+    let device = Device::best_now(&Policy::exact())?;
     // A literal: the suffix of one number makes all of them f32.
     let (turn, _) = device.tensor([[0.0f32, -1.0], [1.0, 0.0]])?;
     // Every second row of an array, backwards: gathered on the way, without a copy on the host.
@@ -20,7 +20,7 @@ fn main() -> wharf::Result<()> {
     // Of more than 1000 values the edges are shown, and only they cross.
     println!("{}", turned.picture_now()?);
     println!("{} bytes crossed for that", device.ledger().down.bytes);
-    let first: ArrayD<f32> = turned.at(..2)?.to_array()?;
+    let first: ArrayD<f32> = turned.at(..2)?.read_array_now()?;
     println!("{first}");
     Ok(())
 }

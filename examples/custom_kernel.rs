@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
     let default = || std::env::temp_dir().join("gray_scott.png").into_os_string();
     let path = std::path::PathBuf::from(std::env::args_os().nth(1).unwrap_or_else(default));
-    let device = Device::best(&Policy::exact())?;
+    let device = Device::best_now(&Policy::exact())?;
     let step = Kernel::from_wgsl("gray_scott", include_str!("custom_kernel/gray_scott.wgsl"))?
         .with("SIDE", SIDE)?;
     let v = |x: &Tensor| x.at((.., .., 1));
@@ -28,10 +28,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let run = run.create("next", [SIDE, SIDE, 2], DType::F32);
         [x] = run.threads([SIDE, SIDE, 1]).record()?;
         if n % (STEPS / 5) == 0 {
-            println!("step {n}: {:.3} of the second chemical", v(&x)?.mean(..)?.scalar::<f32>()?);
+            println!(
+                "step {n}: {:.3} of the second chemical",
+                v(&x)?.mean(..)?.read_scalar_now::<f32>()?
+            );
         }
     }
-    let gray = ((v(&x)? * 2.5)?.clamp(0.0, 1.0)? * 255.0)?.cast(DType::U8)?.to_vec::<u8>()?;
+    let gray = ((v(&x)? * 2.5)?.clamp(0.0, 1.0)? * 255.0)?.cast(DType::U8)?.read_now::<u8>()?;
     std::fs::write(&path, png(&gray))?;
     println!("{}: {SIDE} x {SIDE}", path.display());
     Ok(())

@@ -9,14 +9,14 @@ use wharf::{Device, Policy};
 fn main() -> wharf::Result<()> {
     // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
     env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
-    let device = Device::best(&Policy::exact())?;
+    let device = Device::best_now(&Policy::exact())?;
 
     // The distance from a point to a circle of radius r, squared: for every dtype that can.
     let near = Formula::new("near(x, y, r)", "let d = sqrt(x * x + y * y) - r; return d * d;")?;
     let (x, _) = device.tensor([3.0f32, 0.0, 5.0])?;
     let (y, _) = device.tensor([4.0f32, 2.0, 12.0])?;
     let error = (x.apply(&near, &[(&y).into(), 5.0.into()])? / 3.0)?.sqrt()?;
-    println!("{} dispatch: {:?}", error.explain().dispatches(), error.to_vec::<f32>()?);
+    println!("{} dispatch: {:?}", error.explain().dispatches(), error.read_now::<f32>()?);
 
     // Is it what it should be? The oracle computes the same in f64, for every element.
     let exact = |v: &[f64]| (v[0].hypot(v[1]) - v[2]).powi(2);

@@ -24,12 +24,12 @@ fn main(@builtin(global_invocation_id) at: vec3<u32>) {
 fn main() -> wharf::Result<()> {
     // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
     env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
-    let device = Device::best(&Policy::exact())?;
+    let device = Device::best_now(&Policy::exact())?;
     let (glider, _) = device.upload(&[0u32, 1, 0, 0, 0, 1, 1, 1, 1], [3, 3])?;
     let mut old = device.zeros([8, 8], DType::U32)?;
     old.assign_at((..3, ..3), &glider)?; // an operation,
     let mut new = device.zeros([8, 8], DType::U32)?;
-    let pipeline = pipeline(device.wgpu().0);
+    let pipeline = pipeline(device.wgpu_device());
     for _ in 0..32 {
         {
             let (from, to) = (old.lend()?, new.lend_mut()?);
@@ -37,7 +37,7 @@ fn main() -> wharf::Result<()> {
         }
         core::mem::swap(&mut old, &mut new);
     }
-    let rows = old.sum(1)?.to_vec::<u32>()?; // and an operation.
+    let rows = old.sum(1)?.read_now::<u32>()?; // and an operation.
     println!("{rows:?}");
     // After four steps a glider is one place further, and after 32 it is all the way round.
     assert!(old.at((..3, ..3))?.equal_now(&glider)?, "it is not where it was");
@@ -58,7 +58,7 @@ fn pipeline(gpu: &wgpu::Device) -> wgpu::ComputePipeline {
 }
 
 fn submit(device: &Device, pipeline: &wgpu::ComputePipeline, bound: [&BufferRange; 2]) {
-    let ((gpu, queue), label) = (device.wgpu(), Some("life"));
+    let (gpu, label) = (device.wgpu_device(), Some("life"));
     let entry =
         |binding| wgpu::BindGroupEntry { binding, resource: bound[binding as usize].binding() };
     let layout = &pipeline.get_bind_group_layout(0);
@@ -70,5 +70,5 @@ fn submit(device: &Device, pipeline: &wgpu::ComputePipeline, bound: [&BufferRang
     pass.set_bind_group(0, &group, &[]);
     pass.dispatch_workgroups(1, 1, 1);
     drop(pass);
-    queue.submit([encoder.finish()]);
+    device.wgpu_queue().submit([encoder.finish()]);
 }

@@ -10,7 +10,7 @@ use std::io::Write as _;
 
 use wharf::op::{Op, Reduction};
 use wharf::tensor::{
-    Align, Attention, Conv, Insert, Interpolation, Key, Order, Pad, Pooling, Quantised, Triangle,
+    Align, Attention, Conv, Insert, Interpolation, Key, Order, Pad, Pooling, Quantized, Triangle,
 };
 use wharf::testing::Inside as _;
 use wharf::tune::ProductSize;
@@ -96,24 +96,24 @@ fn narrow_weights(all: &mut Vec<Sample>) {
             let left = [rows, 4096];
             let operands: [(DType, &[usize]); 2] = [(DType::F32, &left), (dtype, &[4096, 4096])];
             let name = format!("linear f32 by {dtype}, {rows} rows");
-            all.push(sample(name, &operands, |_, t| t[0].linear(&t[1], None, None)));
+            all.push(sample(name, &operands, |_, t| t[0].linear(&t[1], None)));
         }
     }
 }
 
-fn quantised(all: &mut Vec<Sample>) {
+fn quantized(all: &mut Vec<Sample>) {
     type Part = (DType, [usize; 2]);
     let forms: [(&str, Part, Part); 10] = [
-        ("quantised", (DType::I8, [4096, 4096]), (DType::F16, [4096, 128])),
-        ("quantised q4", (DType::U8, [4096, 2048]), (DType::F16, [4096, 128])),
-        ("quantised q4_1", (DType::U8, [4096, 2048]), (DType::F16, [4096, 256])),
-        ("quantised q5", (DType::U8, [4096, 2048]), (DType::U16, [4096, 384])),
-        ("quantised q5_1", (DType::U8, [4096, 2048]), (DType::U32, [4096, 256])),
-        ("quantised q4_k", (DType::U8, [4096, 2048]), (DType::U32, [4096, 64])),
-        ("quantised q5_k", (DType::U8, [4096, 2560]), (DType::U32, [4096, 64])),
-        ("quantised q6_k", (DType::U8, [4096, 3072]), (DType::U16, [4096, 144])),
-        ("quantised q3_k", (DType::U8, [4096, 1536]), (DType::U16, [4096, 112])),
-        ("quantised q2_k", (DType::U8, [4096, 1024]), (DType::U16, [4096, 160])),
+        ("quantized", (DType::I8, [4096, 4096]), (DType::F16, [4096, 128])),
+        ("quantized q4", (DType::U8, [4096, 2048]), (DType::F16, [4096, 128])),
+        ("quantized q4_1", (DType::U8, [4096, 2048]), (DType::F16, [4096, 256])),
+        ("quantized q5", (DType::U8, [4096, 2048]), (DType::U16, [4096, 384])),
+        ("quantized q5_1", (DType::U8, [4096, 2048]), (DType::U32, [4096, 256])),
+        ("quantized q4_k", (DType::U8, [4096, 2048]), (DType::U32, [4096, 64])),
+        ("quantized q5_k", (DType::U8, [4096, 2560]), (DType::U32, [4096, 64])),
+        ("quantized q6_k", (DType::U8, [4096, 3072]), (DType::U16, [4096, 144])),
+        ("quantized q3_k", (DType::U8, [4096, 1536]), (DType::U16, [4096, 112])),
+        ("quantized q2_k", (DType::U8, [4096, 1024]), (DType::U16, [4096, 160])),
     ];
     for (name, values, scales) in forms {
         for rows in [1, 4, 32, 256] {
@@ -121,16 +121,16 @@ fn quantised(all: &mut Vec<Sample>) {
             let operands: [(DType, &[usize]); 3] =
                 [(DType::F32, &left), (values.0, &values.1), (scales.0, &scales.1)];
             all.push(sample(format!("{name} {rows} rows"), &operands, |_, t| {
-                t[0].linear(&Quantised::of(&t[1], &t[2])?, None, None)
+                t[0].linear(&Quantized::of(&t[1], &t[2])?, None)
             }));
         }
         let operands: [(DType, &[usize]); 3] =
             [(DType::U32, &[64]), (values.0, &values.1), (scales.0, &scales.1)];
         all.push(sample(format!("{name} to numbers"), &operands, |_, t| {
-            Quantised::of(&t[1], &t[2])?.dequantise(DType::F32)
+            Quantized::of(&t[1], &t[2])?.dequantize(DType::F32)
         }));
         all.push(sample(format!("{name} rows of a table"), &operands, |_, t| {
-            Quantised::of(&t[1], &t[2])?.embedding(&t[0])
+            Quantized::of(&t[1], &t[2])?.embedding(&t[0])
         }));
     }
 }
@@ -259,7 +259,7 @@ fn samples_of_grids(all: &mut Vec<Sample>) {
 }
 
 /// Windows of three by three at every other place.
-const THREE: Pooling<2> = Pooling::of([3, 3]).stride([2, 2]).padding([1, 1]);
+const THREE: Pooling<2> = Pooling::new([3, 3]).stride([2, 2]).padding([1, 1]);
 
 /// Pools and axes at other lengths, by quads and, where rows are ragged, by elements.
 fn images(all: &mut Vec<Sample>) {
@@ -345,7 +345,7 @@ fn walks(all: &mut Vec<Sample>) {
     }
     let f32 = DType::F32;
     all.push(sample("linear, bias and gelu f32", &[(f32, &[512, 512]), (f32, &[512])], |_, t| {
-        t[0].linear(&t[0], Some(&t[1]), Some(Op::Gelu))
+        t[0].linear(&t[0], Some(&t[1]))?.gelu()
     }));
     let table: [(DType, &[usize]); 2] = [(f32, &[512, 1024]), (DType::U32, &[64])];
     all.push(sample("embedding f32", &table, |_, t| t[0].embedding(&t[1])));
@@ -378,7 +378,7 @@ fn norms(all: &mut Vec<Sample>) {
         }),
         ("group_norm", &[2, 64, 56, 56], |t| t.group_norm(8, None, None, 1e-5)),
         ("instance_norm", &[2, 64, 56, 56], |t| t.instance_norm(None, None, 1e-5)),
-        ("quantile rows", &[512, 1024], |t| t.quantile(0.9, [1])),
+        ("quantile rows", &[512, 1024], |t| t.quantile([1], 0.9)),
     ];
     for (name, dims, make) in each {
         let operands: [(DType, &[usize]); 1] = [(DType::F32, dims)];
@@ -477,7 +477,7 @@ fn orders(all: &mut Vec<Sample>) {
         ("sort", 1 << 18, |t| t.sort(1, Order::Ascending)),
         ("argsort", 1 << 18, |t| t.argsort(1, Order::Descending)),
         ("argsort of short rows", 64, |t| t.argsort(1, Order::Descending)),
-        ("top_k", 1 << 18, |t| Ok(t.top_k(10, 1)?.1)),
+        ("top_k", 1 << 18, |t| Ok(t.top_k(1, 10)?.1)),
     ];
     for dtype in [DType::F32, DType::U8, DType::I64, DType::F64] {
         for (name, length, make) in each {
@@ -512,7 +512,7 @@ fn main() -> Result<()> {
     candidates(&device, &mut all);
     chosen(&mut all);
     narrow_weights(&mut all);
-    quantised(&mut all);
+    quantized(&mut all);
     attention(&mut all);
     attention_otherwise(&mut all);
     convolutions(&mut all);

@@ -8,13 +8,13 @@
 use wharf::{Device, Policy, Result, Tensor};
 
 fn main() -> Result<()> {
-    let device = Device::best(&Policy::exact())?;
+    let device = Device::best_now(&Policy::exact())?;
     block(&device, 512)?; // the first time a driver compiles
     let profile = device.profile();
     block(&device, 512)?;
     println!("{}", profile.report()?);
     match std::env::args().nth(1) {
-        Some(path) => profile.trace(path),
+        Some(path) => profile.save_trace(path),
         None => Ok(()),
     }
 }
@@ -29,5 +29,5 @@ fn block(device: &Device, n: usize) -> Result<f32> {
     let heads = [8, n, n / 8];
     let split = |x: &Tensor| x.reshape(heads);
     let mixed = split(&y)?.attention(&split(&x)?, &split(&x)?, &Default::default())?;
-    mixed.softmax(-1)?.sum(..)?.scalar()
+    mixed.softmax(-1)?.sum(..)?.read_scalar_now()
 }

@@ -15,7 +15,7 @@ use wharf::{DType, Device, Policy};
 fn main() -> wharf::Result<()> {
     // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
     env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
-    let device = Device::best(&Policy::exact())?;
+    let device = Device::best_now(&Policy::exact())?;
     let (mut file, mut problems) = (Tuned::cache_path(&device), Vec::new());
     for argument in std::env::args().skip(1) {
         match Problem::parse(&argument) {

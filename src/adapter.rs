@@ -61,6 +61,7 @@ pub struct Listing {
 
 /// One adapter of a [`Listing`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Listed {
     /// The adapter.
     pub adapter: Adapter,
@@ -177,7 +178,7 @@ impl Adapter {
     ///     unsafe { device.create_shader_module_trusted(module, checks) }
     /// });
     /// let device = adapter.open(adapter.negotiate(&Policy::exact())).await?;
-    /// assert_eq!((device.ones([2], wharf::DType::F32)? + 1.0)?.to_vec::<f32>()?, [2.0; 2]);
+    /// assert_eq!((device.ones([2], wharf::DType::F32)? + 1.0)?.read_now::<f32>()?, [2.0; 2]);
     /// # Ok(()) });
     /// ```
     #[must_use]

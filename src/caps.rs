@@ -27,7 +27,7 @@ macro_rules! named {
 
         impl $enum {
             /// All of them, in the order of the table.
-            pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             $(#[$name_about])*
             #[must_use]
@@ -258,7 +258,7 @@ impl Features {
 
     /// Those it holds, in the order of [`Feature::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Feature> {
-        Feature::ALL.into_iter().filter(move |&f| self.contains(f))
+        Feature::ALL.iter().copied().filter(move |&f| self.contains(f))
     }
 }
 

@@ -43,9 +43,9 @@ pub use problems::Problems;
 /// # wharf::testing::example(async |_| {
 /// use wharf::{Device, Policy};
 ///
-/// let device = Device::best(&Policy::exact())?;
+/// let device = Device::best_now(&Policy::exact())?;
 /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0], [3])?;
-/// assert_eq!((&x * 2.0)?.to_vec::<f32>()?, [2.0, 4.0, 6.0]);
+/// assert_eq!((&x * 2.0)?.read_now::<f32>()?, [2.0, 4.0, 6.0]);
 /// # Ok(()) });
 /// ```
 ///
@@ -110,7 +110,7 @@ impl Adapter {
     /// let device = adapter.open(adapter.negotiate(&Policy::lossless())).await?;
     /// let (x, receipt) = device.upload(&[1.0f64, 0.5], [2])?;
     /// assert!(receipt.is_exact(), "{receipt}"); // without f64 as f32, which has both values
-    /// assert_eq!((x + 1.0)?.cast(wharf::DType::F32)?.to_vec::<f32>()?, [2.0, 1.5]);
+    /// assert_eq!((x + 1.0)?.cast(wharf::DType::F32)?.read_now::<f32>()?, [2.0, 1.5]);
     /// # Ok(()) });
     /// ```
     pub async fn open(&self, plan: Plan) -> Result<Device> {
@@ -142,7 +142,7 @@ impl Adapter {
     /// let adapter = Adapter::from(mine);
     /// let plan = adapter.negotiate(&Policy::exact());
     /// let device = adapter.adopt(&plan, gpu.clone(), queue)?; // and `gpu` is yours as before
-    /// assert_eq!((device.ones([2], wharf::DType::F32)? + 1.0)?.to_vec::<f32>()?, [2.0; 2]);
+    /// assert_eq!((device.ones([2], wharf::DType::F32)? + 1.0)?.read_now::<f32>()?, [2.0; 2]);
     /// # Ok(()) });
     /// ```
     ///
@@ -234,14 +234,16 @@ impl Device {
         Context { site: self.site(), sketched: None }
     }
 
-    /// The best hardware adapter, opened under a policy: [`Adapter::best`] and [`Adapter::open`],
-    /// blocking.
+    /// The best hardware adapter, opened under a policy: [`Adapter::best`] and [`Adapter::open`].
+    pub async fn best(policy: &Policy) -> Result<Self> {
+        let adapter = Adapter::best().await?;
+        adapter.open(adapter.negotiate(policy)).await
+    }
+
+    /// [`Device::best`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn best(policy: &Policy) -> Result<Self> {
-        pollster::block_on(async {
-            let adapter = Adapter::best().await?;
-            adapter.open(adapter.negotiate(policy)).await
-        })
+    pub fn best_now(policy: &Policy) -> Result<Self> {
+        pollster::block_on(Self::best(policy))
     }
 
     /// A device on paper: of an adapter that is not here, of which only the capabilities are. A
@@ -261,11 +263,11 @@ impl Device {
     /// let caps = Caps::webgpu_baseline(); // or those of an adapter, taken down where it is
     /// let paper = Device::on_paper(&caps, &Policy::exact())?;
     /// let (w, x) = (paper.blank([512, 512], DType::F32)?, paper.blank([64, 512], DType::F32)?);
-    /// let y = x.linear(&w, None, None)?.gelu()?;
+    /// let y = x.linear(&w, None)?.gelu()?;
     ///
     /// let explained = y.explain(); // the kernels, why they were chosen, dispatches, bytes, WGSL
     /// assert_eq!(explained.kernels.len(), 1, "the product, with gelu on board: {explained}");
-    /// assert_eq!(y.to_vec::<f32>().map_err(|error| error.kind()), Err(ErrorKind::OnPaper));
+    /// assert_eq!(y.read_now::<f32>().map_err(|error| error.kind()), Err(ErrorKind::OnPaper));
     /// assert_eq!(paper.ledger().up.bytes, 0);
     /// # Ok::<(), wharf::Error>(())
     /// ```
@@ -289,7 +291,7 @@ impl Device {
     ///
     /// let lenient = device.with_policy(&Policy::exact().allow(DType::F64, DType::F32));
     /// let (x, _) = lenient.upload(&[0.5f64], [1])?; // f64 where there is f64, or else f32
-    /// assert_eq!(x.to_vec_as::<f64>()?.0, [0.5]);
+    /// assert_eq!(x.read_as_now::<f64>()?.0, [0.5]);
     /// # Ok(()) });
     /// ```
     #[must_use]
@@ -349,7 +351,7 @@ impl Device {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0], [3])?;
-    /// assert_eq!(x.slice(0, 2..3)?.scalar::<f32>()?, 3.0);
+    /// assert_eq!(x.slice(0, 2..3)?.read_scalar_now::<f32>()?, 3.0);
     /// let ledger = device.ledger();
     /// assert_eq!((ledger.up.bytes, ledger.down.bytes), (12, 4));
     /// # Ok(()) });
@@ -369,9 +371,9 @@ impl Device {
     ///
     /// let x = device.ones([2], DType::F32)?;
     /// let guard = device.guard(Crossings::Deny);
-    /// assert_eq!(x.to_vec::<f32>().map_err(|error| error.kind()), Err(ErrorKind::Denied));
+    /// assert_eq!(x.read_now::<f32>().map_err(|error| error.kind()), Err(ErrorKind::Denied));
     /// drop(guard);
-    /// assert_eq!(x.to_vec::<f32>()?, [1.0, 1.0]);
+    /// assert_eq!(x.read_now::<f32>()?, [1.0, 1.0]);
     /// # Ok(()) });
     /// ```
     pub fn guard(&self, crossings: Crossings) -> CrossingGuard {
@@ -530,14 +532,14 @@ impl Device {
     /// [`Device::done`], blocking.
     #[doc(alias = "synchronize")]
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn wait(&self) -> Result<()> {
+    pub fn done_now(&self) -> Result<()> {
         let first = First { flush: true, slots: &[] };
         pollster::block_on(settle(&self.engine, Drive::Block, first))?;
         self.engine.gpu.wait(None)
     }
 
     /// Submits what your own encoder has, and behind it, in the same encoder, everything that has
-    /// been recorded. The encoder is one of [`Device::wgpu`].
+    /// been recorded. The encoder is one of [`Device::wgpu_device`].
     ///
     /// Deferred operations are not recorded yet: [`Tensor::compute`](crate::Tensor::compute)
     /// records them. For the other order, [lend](crate::Tensor::lend) what your passes read, and
@@ -548,14 +550,14 @@ impl Device {
     /// # wharf::testing::example(async |device| {
     /// use wharf::{DType, Layout, Shape, wgpu};
     ///
-    /// let (gpu, _) = device.wgpu();
+    /// let gpu = device.wgpu_device();
     /// let usage = wgpu::BufferUsages::STORAGE
     ///     | wgpu::BufferUsages::COPY_SRC
     ///     | wgpu::BufferUsages::COPY_DST;
     /// let (label, mapped_at_creation) = (Some("mine"), false);
     /// let descriptor = wgpu::BufferDescriptor { label, size: 32, usage, mapped_at_creation };
     /// let [from, mine] = [(); 2].map(|()| gpu.create_buffer(&descriptor));
-    /// device.wgpu().1.write_buffer(&from, 0, &[1; 32]);
+    /// device.wgpu_queue().write_buffer(&from, 0, &[1; 32]);
     /// let x = device.wrap_buffer(&mine, Layout::dense(Shape::new([8])?), DType::U32)?;
     /// let y = (&x + 1u32)?;
     /// y.compute()?; // recorded, behind:
@@ -563,7 +565,7 @@ impl Device {
     /// let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor { label });
     /// encoder.copy_buffer_to_buffer(&from, 0, &mine, 0, 32);
     /// device.submit(encoder)?;
-    /// assert_eq!(y.to_vec::<u32>()?, [0x0101_0102; 8]);
+    /// assert_eq!(y.read_now::<u32>()?, [0x0101_0102; 8]);
     /// # Ok(()) });
     /// ```
     pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<wgpu::SubmissionIndex> {
@@ -571,13 +573,19 @@ impl Device {
         Ok(self.engine.append(encoder)?.index)
     }
 
-    /// The wgpu device and queue underneath, for buffers and passes of your own: see
+    /// The wgpu device underneath, for buffers and passes of your own: see
     /// [`Tensor::lend`](crate::Tensor::lend) and [`Device::wrap_buffer`]. What you have wgpu call
     /// back runs inside of calls of wharf's, and must make none itself. On
     /// [paper](Device::on_paper) both are wgpu's own, of no adapter.
     #[must_use]
-    pub fn wgpu(&self) -> (&wgpu::Device, &wgpu::Queue) {
-        (&self.engine.gpu.device, &self.engine.gpu.queue)
+    pub fn wgpu_device(&self) -> &wgpu::Device {
+        &self.engine.gpu.device
+    }
+
+    /// The queue of [`Device::wgpu_device`].
+    #[must_use]
+    pub fn wgpu_queue(&self) -> &wgpu::Queue {
+        &self.engine.gpu.queue
     }
 }
 

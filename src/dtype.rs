@@ -14,6 +14,7 @@ pub use self::eight::{f8e4m3, f8e5m2};
 
 /// The type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum DType {
     /// IEEE 754 binary32.
     F32,
@@ -105,8 +106,8 @@ const TABLE: [DTypeRow; 15] = [
 
 impl DType {
     /// Every dtype, in the order in which tables print them.
-    pub const ALL: [Self; 15] = {
-        let mut all = [Self::F32; 15];
+    pub const ALL: &[Self] = &{
+        let mut all = [Self::F32; TABLE.len()];
         let mut i = 0;
         while i < all.len() {
             all[i] = TABLE[i].dtype;
@@ -148,7 +149,7 @@ impl DType {
     ///
     /// ```
     /// # use wharf::DType;
-    /// let stored: Vec<_> = DType::ALL.into_iter().filter(|d| !d.computes()).collect();
+    /// let stored: Vec<_> = DType::ALL.iter().copied().filter(|d| !d.computes()).collect();
     /// assert_eq!(stored, [DType::F8E4M3, DType::F8E5M2]);
     /// ```
     #[must_use]
@@ -176,7 +177,7 @@ impl DType {
     /// ```
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|d| d.name() == name)
+        Self::ALL.iter().copied().find(|d| d.name() == name)
     }
 
     /// Whether *every* value of this dtype is also a value of `to`.
@@ -301,7 +302,7 @@ mod tests {
 
     #[test]
     fn the_table_is_in_the_order_of_the_enum() {
-        for (i, d) in DType::ALL.into_iter().enumerate() {
+        for (i, d) in DType::ALL.iter().copied().enumerate() {
             assert_eq!(d as usize, i, "{d} is out of order");
             assert_eq!(DType::parse(d.name()), Some(d), "{d} does not parse");
         }
@@ -310,7 +311,7 @@ mod tests {
     #[test]
     fn fits_in_is_exact_about_integers_and_floats() {
         let fits = |a: DType| {
-            let all = DType::ALL.into_iter().filter(|&b| a.fits_in(b));
+            let all = DType::ALL.iter().copied().filter(|&b| a.fits_in(b));
             all.map(DType::name).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(fits(DType::F16), "f32 f16 f64");

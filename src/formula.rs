@@ -26,7 +26,7 @@ const OPERANDS_MAX: usize = 3;
 /// let (x, _) = device.upload(&[-1.0f32, 0.0, 2.0], [3])?;
 /// let y = x.apply(&swish2, &[1.5.into()])?;
 /// assert_eq!((&y * 2.0)?.explain().dispatches(), 1); // one kernel with what follows
-/// assert!((y.to_vec::<f32>()?[2] - 2.0 / (1.0 + f32::exp(-3.0))).abs() < 1e-6);
+/// assert!((y.read_now::<f32>()?[2] - 2.0 / (1.0 + f32::exp(-3.0))).abs() < 1e-6);
 /// # Ok(()) });
 /// ```
 ///
@@ -54,6 +54,7 @@ pub struct Formula {
 
 /// What [`Tensor::apply`](crate::Tensor::apply) applies: an operation of wharf's, or of your own.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Operator {
     /// One of wharf's.
     Op(Op),
@@ -104,7 +105,7 @@ impl Formula {
         };
         let text = Arc::new(text);
         let (mut kinds, mut first) = (Vec::new(), None);
-        for kind in Kind::ALL {
+        for kind in Kind::ALL.iter().copied() {
             match judge(&text, kind) {
                 Ok(()) => kinds.push(kind),
                 Err(error) => first = first.or(Some(error)),
@@ -150,7 +151,7 @@ impl Formula {
             return Err(Error::from(mixed).during(name));
         }
         if !self.takes(first) {
-            let takes = DType::ALL.into_iter().filter(|&dtype| self.takes(dtype));
+            let takes = DType::ALL.iter().copied().filter(|&dtype| self.takes(dtype));
             let takes = takes.map(DType::name).collect::<Vec<_>>().join(", ");
             return Err(FormulaCause::Takes { name, given: first, takes }.into());
         }
@@ -222,7 +223,7 @@ mod tests {
     fn a_formula_takes_the_dtypes_for_which_it_is_valid() {
         let takes = |body| {
             let formula = Formula::new("f(x, y)", body).expect("a formula");
-            DType::ALL.into_iter().filter(|&dtype| formula.takes(dtype)).collect::<Vec<_>>()
+            DType::ALL.iter().copied().filter(|&dtype| formula.takes(dtype)).collect::<Vec<_>>()
         };
         let floats = [DType::F32, DType::F16, DType::Bf16, DType::F64];
         assert_eq!(takes("x * sigmoid(y)"), floats, "sigmoid is one of wharf's");

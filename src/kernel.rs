@@ -28,7 +28,7 @@ mod operand;
 pub(crate) mod own;
 pub mod pick;
 pub(crate) mod plan;
-pub mod quantised;
+pub mod quantized;
 pub mod random;
 pub mod reduce;
 pub mod resize;
@@ -59,9 +59,9 @@ pub const CATALOG: &[&Entry] = &[
     &matmul::text::squares::COOPERATIVE,
     &matmul::text::vector::VECTOR,
     &fill::text::FILL,
-    &quantised::text::QUANTISED,
-    &quantised::text::FEW,
-    &quantised::text::STAGED,
+    &quantized::text::QUANTIZED,
+    &quantized::text::FEW,
+    &quantized::text::STAGED,
     &attention::text::ATTENTION,
     &attention::text::staged::STAGED,
     &attention::text::staged::JOIN,
@@ -108,7 +108,7 @@ pub const CATALOG: &[&Entry] = &[
 
 /// What computes cores once more that define it themselves.
 pub(crate) const ORACLES: &[&OwnOracle] =
-    &[&quantised::oracle::BLOCKWISE, &sample::oracle::GRID_SAMPLE, &fft::oracle::FFT];
+    &[&quantized::oracle::BLOCKWISE, &sample::oracle::GRID_SAMPLE, &fft::oracle::FFT];
 
 /// The kernel of this name, for whoever has only that: rooms name their entries themselves.
 #[cfg(feature = "testing")]
@@ -186,7 +186,7 @@ mod tests {
         }
 
         let blocks = |told: &[u32], heads: [Part<'_>; 3], result: Part<'_>| {
-            fits(&quantised::oracle::BLOCKWISE, told, &heads, result)
+            fits(&quantized::oracle::BLOCKWISE, told, &heads, result)
         };
         let (x, values, scales) = ((&[2, 64][..], F16), (&[5, 64][..], I8), (&[5, 2][..], F16));
         let result = (&[2, 5][..], F32);

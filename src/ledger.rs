@@ -35,6 +35,7 @@ impl fmt::Display for Direction {
 
 /// What a [guard](crate::Device::guard) does with crossings while it lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Crossings {
     /// They happen, and are counted: the default.
     Allow,
@@ -46,6 +47,7 @@ pub enum Crossings {
 
 /// One crossing.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Crossing {
     /// Which way.
     pub direction: Direction,

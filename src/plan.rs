@@ -87,6 +87,7 @@ impl Policy {
 
 /// How a dtype is stored on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum How {
     /// As a type of the shading language.
     Native,
@@ -147,6 +148,7 @@ pub enum Reason {
 
 /// What the policy says about a dtype that the adapter lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Permission {
     /// Storage needs no permission: the bytes are the same.
     NotNeeded,
@@ -233,6 +235,7 @@ impl PartialEq<DType> for Stored {
 
 /// What becomes of one dtype.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Carriage {
     /// The dtype on the host.
     pub dtype: DType,
@@ -331,7 +334,7 @@ pub struct Plan {
 /// ```
 #[must_use]
 pub fn negotiate(caps: &Caps, policy: &Policy) -> Plan {
-    let rows = DType::ALL.map(|dtype| carriage(caps, policy, dtype));
+    let rows = std::array::from_fn(|i| carriage(caps, policy, DType::ALL[i]));
     Plan { caps: caps.clone(), policy: policy.clone(), rows }
 }
 
@@ -410,7 +413,7 @@ impl Plan {
 
     /// What becomes of each, in the order of [`DType::ALL`].
     #[must_use]
-    pub const fn carriages(&self) -> &[Carriage; DType::ALL.len()] {
+    pub const fn carriages(&self) -> &[Carriage] {
         &self.rows
     }
 

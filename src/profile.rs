@@ -67,14 +67,14 @@ impl Profile {
     /// # wharf::testing::example(async |device| {
     /// let profile = device.profile();
     /// let (x, _) = device.upload(&[0.5f32; 4096], [64, 64])?;
-    /// x.matmul(&x)?.to_vec::<f32>()?;
+    /// x.matmul(&x)?.read_now::<f32>()?;
     /// let path = std::env::temp_dir().join(format!("trace-{}.json", std::process::id()));
-    /// profile.trace(&path)?;
+    /// profile.save_trace(&path)?;
     /// # std::fs::remove_file(path).expect("it was written");
     /// # Ok(()) });
     /// ```
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn trace(&self, path: impl AsRef<Path>) -> Result<()> {
+    pub fn save_trace(&self, path: impl AsRef<Path>) -> Result<()> {
         use std::io::Write;
 
         // What was noted of a device that is lost, or busy for ever, is wanted most.

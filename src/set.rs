@@ -22,7 +22,7 @@ use crate::host::blocks::Share;
 #[cfg(feature = "io")]
 use crate::host::supply::Supply;
 use crate::ledger::{CallSite, Direction};
-use crate::tensor::{Passage, Provenance, Quantised, Rounding, Tensor};
+use crate::tensor::{Passage, Provenance, Quantized, Rounding, Tensor};
 use crate::transfer::Receipt;
 
 mod cause;
@@ -244,7 +244,7 @@ impl TensorSet {
     /// shipment.add("bias", HostView::new(&[1.0f32, 2.0], [2])?)?;
     /// let (set, _) = device.upload_set(&shipment)?;
     /// let bias = set.get("bias").expect("it is in the shipment");
-    /// assert_eq!((bias + 1.0)?.to_vec::<f32>()?, [2.0, 3.0]);
+    /// assert_eq!((bias + 1.0)?.read_now::<f32>()?, [2.0, 3.0]);
     /// assert!(set.get("weights").is_none());
     /// # Ok(()) });
     /// ```
@@ -264,17 +264,17 @@ impl TensorSet {
     /// let mut shipment = Shipment::new();
     /// shipment.add_as("up", HostView::new(&[0.5f32; 3 * 64], [3, 64])?, Blocks::Q8)?;
     /// let (set, _) = device.upload_set(&shipment)?; // as those of a file
-    /// let weights = set.quantised("up")?; // of "up.values" and "up.scales"
-    /// let y = device.ones([2, 64], DType::F32)?.linear(&weights, None, None)?;
-    /// assert_eq!(y.round()?.to_vec::<f32>()?, [32.0; 6]);
+    /// let weights = set.quantized("up")?; // of "up.values" and "up.scales"
+    /// let y = device.ones([2, 64], DType::F32)?.linear(&weights, None)?;
+    /// assert_eq!(y.round()?.read_now::<f32>()?, [32.0; 6]);
     /// # Ok(()) });
     /// ```
-    pub fn quantised(&self, name: &str) -> Result<Quantised> {
+    pub fn quantized(&self, name: &str) -> Result<Quantized> {
         let [values, scales] = Share::BOTH.map(|share| {
             let name = share.of(name);
             self.get(&name).ok_or_else(|| Error::missing(name))
         });
-        Quantised::of(values?, scales?)
+        Quantized::of(values?, scales?)
     }
 
     /// Names and tensors, in order.
@@ -318,8 +318,8 @@ impl TensorSet {
     /// [`TensorSet::to`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
-    pub fn move_to(&self, device: &Device) -> Result<(Self, SetReceipt)> {
-        pollster::block_on(self.moved(device, Drive::Block, CallSite::of("set.move_to"), |_| {}))
+    pub fn to_now(&self, device: &Device) -> Result<(Self, SetReceipt)> {
+        pollster::block_on(self.moved(device, Drive::Block, CallSite::of("set.to_now"), |_| {}))
     }
 
     async fn moved<P: FnMut(Progress<'_>)>(

@@ -56,7 +56,7 @@ mod order;
 mod picture;
 mod pool;
 mod products;
-mod quantised;
+mod quantized;
 mod random;
 mod range;
 mod ranks;
@@ -85,7 +85,7 @@ pub(crate) use moves::Passage;
 pub use number::Scalar;
 pub use ops::Other;
 pub use pool::Pooling;
-pub use quantised::{Factor, Quantised, Rounding, Weight};
+pub use quantized::{Factor, Quantized, Rounding, Weight};
 pub use random::Key;
 pub use ranks::Insert;
 pub use resize::{Align, Interpolation};
@@ -99,10 +99,10 @@ pub(crate) use upload::{Becoming, Provenance};
 ///
 /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
 /// let y = ((&x + 1.0)? * x.t()?)?; // checked now,
-/// assert_eq!(y.to_vec::<f32>()?, [2.0, 9.0, 8.0, 20.0]); // computed now, by one kernel
+/// assert_eq!(y.read_now::<f32>()?, [2.0, 9.0, 8.0, 20.0]); // computed now, by one kernel
 ///
-/// assert_eq!(y.at((.., -1))?.to_vec::<f32>()?, [9.0, 20.0]); // a column, as a view
-/// assert_eq!(y.sum(-1)?.neg()?.abs()?.to_vec::<f32>()?, [11.0, 28.0]);
+/// assert_eq!(y.at((.., -1))?.read_now::<f32>()?, [9.0, 20.0]); // a column, as a view
+/// assert_eq!(y.sum(-1)?.neg()?.abs()?.read_now::<f32>()?, [11.0, 28.0]);
 /// assert_eq!(Tensor::concat(&[&x, &y], 0)?.reshape([2, -1])?.shape().dims(), [2, 4]);
 /// # Ok(()) });
 /// ```
@@ -123,18 +123,8 @@ pub(crate) use upload::{Becoming, Provenance};
 /// - Axes and places on them count from 0, or back from -1, the last: `x.sum(-1)`,
 ///   `x.slice(0, -2..)`, `x.at((.., 1..3, -1))`. What an index *tensor* holds counts from 0.
 ///
-/// What has to wait for the device is there twice, but in a browser, where nothing blocks:
-///
-/// | awaited | blocking |
-/// |---|---|
-/// | `read`, `read_as` | `to_vec`, `to_vec_as` |
-/// | `read_bytes`, `read_array` | `to_bytes`, `to_array` |
-/// | `read_into`, `read_view` | `copy_to_slice`, `copy_to_view` |
-/// | `read::<T>().await?[0]` | `scalar::<T>()` |
-/// | `to`, `quantise` | `move_to`, `to_quantised` |
-/// | `nonzero`, `masked_select`, `unique` | `nonzero_now` and so on |
-/// | `equal`, `allclose`, `picture` | `equal_now` and so on |
-/// | [`Device::done`] | `Device::wait` |
+/// What has to wait for the device is awaited, and blocks by the same name and `_now`: `read` and
+/// `read_now`, `to` and `to_now`, [`Device::done`] and `done_now`. In a browser nothing blocks.
 ///
 /// `Debug` prints what it is, never what it holds: nothing crosses unasked.
 #[derive(Clone)]
@@ -234,32 +224,42 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
-    /// assert_eq!(x.t()?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
+    /// assert_eq!(x.t()?.read_now::<i32>()?, [1, 4, 2, 5, 3, 6]);
     /// # Ok(()) });
     /// ```
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
-    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        pollster::block_on(self.read_all(Drive::Block, CallSite::of("to_vec")))
+    pub fn read_now<T: Element>(&self) -> Result<Vec<T>> {
+        pollster::block_on(self.read_all(Drive::Block, CallSite::of("read_now")))
     }
 
     /// [`Tensor::read_into`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
-    pub fn copy_to_slice<T: Element>(&self, out: &mut [T]) -> Result<()> {
-        pollster::block_on(self.read_to(Drive::Block, CallSite::of("copy_to_slice"), out))
+    pub fn read_into_now<T: Element>(&self, out: &mut [T]) -> Result<()> {
+        pollster::block_on(self.read_to(Drive::Block, CallSite::of("read_into_now"), out))
     }
 
-    /// Reads the only element, blocking; of more or none it is an error.
+    /// Reads the only element; of more or none it is an error.
     #[doc(alias("item", "to_scalar"))]
+    #[track_caller]
+    pub fn read_scalar<T: Element>(&self) -> impl Future<Output = Result<T>> + use<'_, T> {
+        self.read_one(Drive::Wake, CallSite::of("read_scalar"))
+    }
+
+    /// [`Tensor::read_scalar`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
-    pub fn scalar<T: Element>(&self) -> Result<T> {
+    pub fn read_scalar_now<T: Element>(&self) -> Result<T> {
+        pollster::block_on(self.read_one(Drive::Block, CallSite::of("read_scalar_now")))
+    }
+
+    async fn read_one<T: Element>(&self, drive: Drive, call: CallSite) -> Result<T> {
         if self.shape().elements() != 1 {
             return Err(ShapeCause::NotOne { shape: *self.shape() }.into());
         }
         let mut out = [T::default()];
-        pollster::block_on(self.read_to(Drive::Block, CallSite::of("scalar"), &mut out))?;
+        self.read_to(drive, call, &mut out).await?;
         let [value] = out;
         Ok(value)
     }

@@ -154,7 +154,7 @@ pub(crate) fn noop_device_of(caps: Caps) -> Result<Device> {
     pollster::block_on(adapter.open(adapter.negotiate(&crate::Policy::exact())))
 }
 
-/// Runs an example with a device: [`Device::best`] under
+/// Runs an example with a device: [`Device::best_now`] under
 /// [`Policy::exact`](crate::plan::Policy::exact).
 ///
 /// Fails where there is no adapter, unless `WHARF_TEST_NO_GPU=1`: then it does nothing.
@@ -164,7 +164,7 @@ pub fn example(run: impl AsyncFnOnce(Device) -> Result<()>) {
     if std::env::var("WHARF_TEST_NO_GPU").is_ok_and(|value| value == "1") {
         return;
     }
-    let device = Device::best(&crate::plan::Policy::exact());
+    let device = Device::best_now(&crate::plan::Policy::exact());
     let outcome = device.and_then(|device| pollster::block_on(run(device)));
     assert!(outcome.is_ok(), "{outcome:?}\n  where there is no adapter: WHARF_TEST_NO_GPU=1");
 }

@@ -23,7 +23,7 @@ pub use crate::kernel::attention::choice::tuned::AttentionSize;
 pub use crate::kernel::choice::Problem;
 use crate::kernel::choice::{Chosen, Measured, Table};
 pub use crate::kernel::matmul::choice::tuned::ProductSize;
-pub use crate::kernel::quantised::choice::WeightsSize;
+pub use crate::kernel::quantized::choice::WeightsSize;
 pub use crate::kernel::reduce::choice::SumSize;
 pub use crate::kernel::rows::choice::RowsSize;
 pub use crate::kernel::sort::choice::SortSize;

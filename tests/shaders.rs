@@ -58,7 +58,7 @@ fn kernels() -> Vec<Arc<Assembled>> {
                 all.extend([false, true].map(|f16| draw.assemble(Form::of(dtype, f16), target)));
             }
         }
-        let sums = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Bool);
+        let sums = Kind::ALL.iter().copied().filter(|kind| *kind != Kind::Bool);
         let sums: Vec<Kind> = sums.collect();
         for how in Merging::ALL {
             all.extend(sums.iter().map(|&kind| runs(how, kind, target)));
@@ -314,7 +314,7 @@ fn single(op: Op, dtype: DType) -> Expr {
 #[test]
 fn every_operation_is_valid_for_every_dtype_it_takes() {
     for &op in Op::ALL {
-        for dtype in DType::ALL.into_iter().filter(|&d| op.takes(d)) {
+        for dtype in DType::ALL.iter().copied().filter(|&d| op.takes(d)) {
             let expr = single(op, dtype);
             let ways = vec![Way::Dense; expr.inputs.len()];
             let dtypes = expr.dtypes().expect("a legal operation");
@@ -350,8 +350,8 @@ fn every_index_can_be_checked() {
 
 #[test]
 fn every_cast_is_valid() {
-    for from in DType::ALL {
-        for to in DType::ALL {
+    for from in DType::ALL.iter().copied() {
+        for to in DType::ALL.iter().copied() {
             let expr = Expr {
                 inputs: vec![from],
                 scalars: vec![],
@@ -370,7 +370,7 @@ fn every_cast_is_valid() {
 
 #[test]
 fn every_dtype_is_valid_in_every_way_and_as_a_scalar() {
-    for dtype in DType::ALL {
+    for dtype in DType::ALL.iter().copied() {
         for way in WAYS {
             // What is not computed with is cast.
             let last = match dtype.computes() {

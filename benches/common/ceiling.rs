@@ -85,7 +85,7 @@ pub(crate) fn device_copy<'a>(device: &Device, bytes: u64) -> Outcome<Case<'a>> 
     // A software driver's command is the processor's own copy.
     let kernel = (!software && bytes <= device.caps().limits.binding_bytes_max)
         .then(|| Raw::new(device, COPY, &[], &[&from, &to], (bytes / 16).div_ceil(256) as u32));
-    let (device, queue) = (device.wgpu().0.clone(), device.wgpu().1.clone());
+    let (device, queue) = (device.wgpu_device().clone(), device.wgpu_queue().clone());
     let command = move || {
         let (done, elapsed) = timed(|| {
             let mut encoder = device.create_command_encoder(&Default::default());

@@ -20,7 +20,7 @@ const BYTES: u64 = 16;
 impl Clock {
     /// `None` if the adapter has no timestamp queries.
     pub(super) fn of(device: &Device) -> Option<Self> {
-        let (device, queue) = device.wgpu();
+        let (device, queue) = (device.wgpu_device(), device.wgpu_queue());
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return None;
         }

@@ -26,7 +26,7 @@ impl Raw {
         buffers: &[&wgpu::Buffer],
         groups: u32,
     ) -> Self {
-        let (device, queue) = device.wgpu();
+        let (device, queue) = (device.wgpu_device(), device.wgpu_queue());
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("bench"),
             source: wgpu::ShaderSource::Wgsl(wgsl.into()),
@@ -88,7 +88,7 @@ impl Raw {
 /// A storage buffer with these values, or with as many zeros.
 pub(crate) fn buffer(device: &Device, bytes: u64, values: &[f32]) -> wgpu::Buffer {
     use wgpu::BufferUsages as Usage;
-    let (device, queue) = device.wgpu();
+    let (device, queue) = (device.wgpu_device(), device.wgpu_queue());
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("bench"),
         size: bytes.max(16),

@@ -32,7 +32,7 @@ impl Question {
             .split_once(':')
             .ok_or_else(|| format!("{} has no colon between dtype and dimensions", quote(what)))?;
         let dtype = DType::parse(dtype.trim()).ok_or_else(|| {
-            let known: Vec<&str> = DType::ALL.into_iter().map(DType::name).collect();
+            let known: Vec<&str> = DType::ALL.iter().copied().map(DType::name).collect();
             format!("{} is none of {}", quote(dtype), known.join(" "))
         })?;
         let shape = Shape::new(dimensions(dims)?).map_err(|error| error.to_string())?;

@@ -23,7 +23,7 @@ pub(crate) fn layout(device: &Device) -> Result<Vec<Found>> {
     let mut arrived = Vec::new();
     for (name, view) in views {
         let (tensor, _) = device.upload_view(view)?;
-        if !view.iter().eq(tensor.to_vec::<f32>()?) {
+        if !view.iter().eq(tensor.read_now::<f32>()?) {
             return Ok(vec![(Tone::Bad, format!("{name} came back in another order"))]);
         }
         arrived.push(name);
@@ -91,7 +91,7 @@ pub(crate) fn fragmentation(device: &Device) -> Result<Vec<Found>> {
     let before = device.memory();
     let freed = device.compact()?;
     let after = device.memory();
-    let intact = kept.iter().map(Tensor::to_vec::<u32>).collect::<Result<Vec<_>>>()?;
+    let intact = kept.iter().map(Tensor::read_now::<u32>).collect::<Result<Vec<_>>>()?;
     let intact = intact.iter().all(|back| *back == values);
     Ok(vec![
         (
@@ -122,7 +122,7 @@ pub(crate) fn hidden_copies(device: &Device) -> Result<Vec<Found>> {
     let before = device.ledger();
     let read = {
         let _guard = device.guard(Crossings::Deny);
-        tensor.to_vec::<f32>()
+        tensor.read_now::<f32>()
     };
     let after = device.ledger();
     let mut found = vec![(

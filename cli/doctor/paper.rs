@@ -4,7 +4,6 @@ use core::cell::RefCell;
 
 use wharf::caps::{Caps, Limit, fixtures};
 use wharf::explain::Explanation;
-use wharf::op::Op;
 use wharf::plan::How;
 use wharf::tensor::Attention;
 use wharf::{Adapter, DType, Device, Error, Policy, Result, Tensor};
@@ -60,12 +59,9 @@ fn square(scene: &Scene<'_>) -> Result<Tensor> {
 
 fn layers(scene: &Scene<'_>) -> Result<Tensor> {
     let x = blank(scene, &[64, 1024])?;
-    let inner = x.layer_norm(1, None, None, 1e-5)?.linear(
-        &blank(scene, &[4096, 1024])?,
-        Some(&blank(scene, &[4096])?),
-        Some(Op::Gelu),
-    )?;
-    x + &inner.linear(&blank(scene, &[1024, 4096])?, None, None)?
+    let (up, bias) = (blank(scene, &[4096, 1024])?, blank(scene, &[4096])?);
+    let inner = x.layer_norm(1, None, None, 1e-5)?.linear(&up, Some(&bias))?.gelu()?;
+    x + &inner.linear(&blank(scene, &[1024, 4096])?, None)?
 }
 
 fn attention(scene: &Scene<'_>) -> Result<Tensor> {

@@ -50,7 +50,7 @@ fn row(page: &Page, carriage: &Carriage) {
     let tone = match carriage.how {
         How::Native | How::Packed => Tone::Good,
         How::Converted { .. } => Tone::Plain,
-        How::Rejected => Tone::Caution,
+        _ => Tone::Caution,
     };
     let stored_as = carriage.stored_as();
     let cells = [

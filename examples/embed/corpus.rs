@@ -106,7 +106,7 @@ impl Search<'_> {
             shipment.add("window", view)?;
             let (set, _) = device.upload_set(&shipment)?;
             let window = set.get("window").ok_or_else(|| wharf::Error::missing("window"))?;
-            let scores = query.linear(window, None, None)?.to_vec::<f32>()?;
+            let scores = query.linear(window, None)?.read_now::<f32>()?;
             best.extend(scores.into_iter().zip(first..));
             best.sort_by(|(a, _), (b, _)| b.total_cmp(a));
             best.truncate(self.top);

@@ -87,6 +87,6 @@ impl Embedder {
         let embeddings = self.model.embed(&ids, &there)?;
         embeddings.compute()?;
         drop(guard);
-        embeddings.to_vec()
+        embeddings.read_now()
     }
 }

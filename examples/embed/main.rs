@@ -100,7 +100,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
-    let device = Device::best(&Policy::exact())?;
+    let device = Device::best_now(&Policy::exact())?;
     let mut loaded = Duration::ZERO;
     let mut embedder = Embedder::open(&device, &options.folder, options.storage, |progress| {
         // Ten times a second at most, and at the end.

@@ -10,8 +10,7 @@
 //! Weights may be narrower than f32. What is computed is f32 in any case: a weight is widened where
 //! it is multiplied by, so that memory holds the narrow one.
 
-use wharf::op::Op;
-use wharf::tensor::{Attention, Quantised};
+use wharf::tensor::{Attention, Quantized};
 use wharf::{Axes, DType, Error, Result, Tensor, TensorSet};
 
 const LAYERS: usize = 6;
@@ -27,7 +26,7 @@ pub(crate) const TOKENS_MAX: usize = 512;
 /// A matrix of weights: numbers, or in blocks.
 enum Matrix {
     Numbers(Tensor),
-    Blocks(Box<Quantised>),
+    Blocks(Box<Quantized>),
 }
 
 struct Linear {
@@ -36,11 +35,11 @@ struct Linear {
 }
 
 impl Linear {
-    fn of(&self, x: &Tensor, activation: Option<Op>) -> Result<Tensor> {
+    fn of(&self, x: &Tensor) -> Result<Tensor> {
         let bias = Some(&self.bias);
         match &self.weight {
-            Matrix::Numbers(weight) => x.linear(weight, bias, activation),
-            Matrix::Blocks(weight) => x.linear(&**weight, bias, activation),
+            Matrix::Numbers(weight) => x.linear(weight, bias),
+            Matrix::Blocks(weight) => x.linear(&**weight, bias),
         }
     }
 }
@@ -80,12 +79,12 @@ fn together(x: &Tensor) -> Result<Tensor> {
 
 impl Layer {
     fn of(&self, x: &Tensor, how: &Attention) -> Result<Tensor> {
-        let part = |linear: &Linear| linear.of(x, None).and_then(|x| by_heads(&x));
+        let part = |linear: &Linear| linear.of(x).and_then(|x| by_heads(&x));
         let (query, key, value) = (part(&self.query)?, part(&self.key)?, part(&self.value)?);
         let seen = together(&query.attention(&key, &value, how)?)?;
-        let x = self.attention_norm.of(&(self.output.of(&seen, None)? + x)?)?;
-        let wide = self.up.of(&x, Some(Op::Gelu))?;
-        self.norm.of(&(self.down.of(&wide, None)? + &x)?)
+        let x = self.attention_norm.of(&(self.output.of(&seen)? + x)?)?;
+        let wide = self.up.of(&x)?.gelu()?;
+        self.norm.of(&(self.down.of(&wide)? + &x)?)
     }
 }
 
@@ -117,7 +116,7 @@ impl Parts<'_> {
         // Blocks have names of their own.
         match self.set.get(name) {
             Some(weight) => Ok(Matrix::Numbers(weight.clone())),
-            None => Ok(Matrix::Blocks(Box::new(self.set.quantised(name)?))),
+            None => Ok(Matrix::Blocks(Box::new(self.set.quantized(name)?))),
         }
     }
 

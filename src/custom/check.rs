@@ -85,6 +85,7 @@ pub struct Findings {
 
 /// A wrong result.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Difference {
     /// Of which dtype.
     pub dtype: DType,
@@ -281,7 +282,7 @@ impl Formula {
         is_meant: impl Fn(DType) -> bool,
         what: &'static str,
     ) -> Result<Findings> {
-        let all = DType::ALL.into_iter().filter(|&dtype| self.takes(dtype) && is_meant(dtype));
+        let all = DType::ALL.iter().copied().filter(|&dtype| self.takes(dtype) && is_meant(dtype));
         let (here, absent) = all.partition(|dtype| is_stored(device, *dtype));
         let mut verdict = Findings::new(self.name(), (here, absent));
         if verdict.dtypes.is_empty() {
@@ -421,7 +422,7 @@ mod tests {
     #[test]
     fn a_wrong_element_counts_whatever_its_dtype() {
         let contract = Contract::ulp(2.0);
-        for made in DType::ALL.into_iter().filter(|dtype| dtype.is_float()) {
+        for made in DType::ALL.iter().copied().filter(|dtype| dtype.is_float()) {
             let mut findings = Findings::new("f", (vec![made], Vec::new()));
             let [exact, got] = [1.0, 1.25].map(Number::Float);
             for (flushed, wrong) in [(None, 1), (Some(exact), 2), (Some(got), 2)] {

@@ -60,7 +60,7 @@ use crate::wgsl::own::{OwnText, Reflection, Rigour, Stowage};
 /// for dtype in [DType::F32, DType::F16, DType::Bf16] {
 ///     let run = device.run(&soften).read("x", &x.cast(dtype)?).create("y", [5], dtype);
 ///     let [y] = run.threads([2, 1, 1]).record()?; // a thread for every four elements
-///     assert_eq!(y.cast(DType::F32)?.to_vec::<f32>()?, [2.0, 3.0, 3.0, 3.0, 1.0]);
+///     assert_eq!(y.cast(DType::F32)?.read_now::<f32>()?, [2.0, 3.0, 3.0, 3.0, 1.0]);
 /// }
 /// # Ok(()) });
 /// ```
@@ -113,7 +113,7 @@ impl Kernel {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0], [3])?;
     /// let run = device.run(&saxpy).read("x", &x).read("y", &(&x + 1.0)?);
     /// let [sum] = run.create("sum", [3], DType::F32).set(&10.0f32).threads([3, 1, 1]).record()?;
-    /// assert_eq!((sum * 0.5)?.to_vec::<f32>()?, [6.0, 11.5, 17.0]);
+    /// assert_eq!((sum * 0.5)?.read_now::<f32>()?, [6.0, 11.5, 17.0]);
     /// # Ok(()) });
     /// ```
     pub fn from_wgsl(name: &str, text: &str) -> Result<Self> {
@@ -189,7 +189,7 @@ impl Kernel {
     ///     let (x, _) = device.upload(&[x], [1])?;
     ///     let run = device.run(&bounded).read("x", &x).create("steps", [1], DType::U32);
     ///     let [steps] = run.threads([1, 1, 1]).record()?;
-    ///     steps.to_vec::<u32>()
+    ///     steps.read_now::<u32>()
     /// };
     /// assert_eq!(steps(27)?, [111]);
     /// let error = steps(0).expect_err("half of nothing is nothing");

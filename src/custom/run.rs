@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
     /// )?;
     /// let run = device.run(&line).set(&Line { slope: 0.5, first: 10 });
     /// let [y] = run.create("y", [3], DType::F32).threads([3, 1, 1]).record()?;
-    /// assert_eq!(y.to_vec::<f32>()?, [5.0, 5.5, 6.0]);
+    /// assert_eq!(y.read_now::<f32>()?, [5.0, 5.5, 6.0]);
     /// # Ok(()) });
     /// ```
     pub fn set(mut self, uniform: &impl NoUninit) -> Self {

@@ -218,7 +218,8 @@ where
 {
     async fn judge(&self, kernel: &Kernel, device: &Device, fodder: &Fodder) -> Result<Findings> {
         let taken = DType::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|dtype| dtype.computes() && fodder.values(*dtype).is_some())
             .filter(|dtype| kernel.reads(*dtype));
         let (here, absent) = taken.partition(|dtype| is_stored(device, *dtype));

@@ -22,9 +22,9 @@ impl Device {
     /// let device = device.with_batch_invariance();
     /// let x = device.normal(Key::new(1), [64, 600], DType::F32)?;
     /// let weight = device.normal(Key::new(2), [50, 600], DType::F32)?;
-    /// let together = x.linear(&weight, None, None)?;
-    /// let alone = x.slice(0, 7..8)?.linear(&weight, None, None)?;
-    /// assert_eq!(together.slice(0, 7..8)?.to_vec::<f32>()?, alone.to_vec::<f32>()?);
+    /// let together = x.linear(&weight, None)?;
+    /// let alone = x.slice(0, 7..8)?.linear(&weight, None)?;
+    /// assert_eq!(together.slice(0, 7..8)?.read_now::<f32>()?, alone.read_now::<f32>()?);
     /// # Ok(()) });
     /// ```
     #[must_use]

@@ -59,6 +59,7 @@ impl fmt::Display for Obstacle {
 
 /// One thing found that explains, or may explain, a missing adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// What kind of thing it is.
     pub cause: Obstacle,

@@ -74,7 +74,7 @@ fn a_healthy_machine_has_no_findings() {
 
 #[test]
 fn every_cause_has_a_name_of_its_own() {
-    let mut names = Obstacle::ALL.map(Obstacle::name).to_vec();
+    let mut names: Vec<_> = Obstacle::ALL.iter().map(|o| o.name()).collect();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), Obstacle::ALL.len());

@@ -108,15 +108,15 @@ causes! {
     /// What the caller brought, not what wharf did with it.
     Theirs { doing: String, message: String }, Foreign:
         ("{doing}: wgpu refuses what it was given: {message}")
-        help ("buffers and encoders of your own come from the device of `Device::wgpu`; a buffer \
-               is neither mapped nor destroyed while tensors lie in it");
+        help ("buffers and encoders of your own come from the device of `Device::wgpu_device`; a \
+               buffer is neither mapped nor destroyed while tensors lie in it");
     /// Raised after the call that caused it had returned. If memory ran out there, more of it is
     /// of no use any longer: nobody knows which call it was, so the device answers nothing else.
     Late { message: String }, Driver:
         ("an earlier call failed: {message}")
         help ("what this device computed meanwhile is not to be trusted, and it answers nothing \
                else from now on: open a fresh one (`device.reopen()`) and upload again; put error \
-               scopes around calls of your own on `Device::wgpu`");
+               scopes around calls of your own on `Device::wgpu_device`");
     Devices { left: String, right: String }, Mismatch:
         ("tensors are on two devices: left {left}, right {right}")
         help ("move one of them: `tensor.to(&device)`");

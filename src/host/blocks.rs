@@ -1,5 +1,5 @@
 //! Weights in blocks that share a scale: their forms, what a block of each is made of, and what
-//! quantising did to weights.
+//! quantizing did to weights.
 //!
 //! ```text
 //!         weights   values          scales
@@ -17,9 +17,9 @@
 //!
 //! Kernels read sixteen bytes of values at once: four fifth bits to each would not let them.
 //!
-//! The contract of what is made here is that of [`Tensor::quantise`].
+//! The contract of what is made here is that of [`Tensor::quantize`].
 //!
-//! [`Tensor::quantise`]: crate::Tensor::quantise
+//! [`Tensor::quantize`]: crate::Tensor::quantize
 
 use super::cause::CarriageCause;
 use crate::dtype::DType;
@@ -68,7 +68,7 @@ pub enum Blocks {
     Q5_1,
 }
 
-/// What quantises the weights of a block.
+/// What quantizes the weights of a block.
 pub(crate) type Maker = fn(&[f32; BLOCK]) -> WeightBlock;
 
 /// What a block of a form is made of, and who makes it.
@@ -214,7 +214,7 @@ const _: () = {
 
 impl Blocks {
     /// Every form.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: &[Self] = &[
         Self::Q8,
         Self::Q4,
         Self::Q4K,
@@ -240,7 +240,7 @@ impl Blocks {
     /// The form of a name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|form| form.name() == name)
+        Self::ALL.iter().copied().find(|form| form.name() == name)
     }
 
     /// Weights of a block.
@@ -255,13 +255,13 @@ impl Blocks {
         Share::Values.bytes(self) + Share::Scales.bytes(self)
     }
 
-    /// Whether weights can be quantised to it.
+    /// Whether weights can be quantized to it.
     #[must_use]
     pub const fn is_made(self) -> bool {
         self.spec().maker.is_some()
     }
 
-    /// What quantises weights to it, on the host; an error where nothing does.
+    /// What quantizes weights to it, on the host; an error where nothing does.
     pub(crate) fn maker(self) -> Result<Maker> {
         let BlockSpec { name, maker, .. } = *self.spec();
         maker.ok_or_else(|| CarriageCause::NoMaker { name }.into())
@@ -274,7 +274,7 @@ impl Blocks {
             let [own, beside] = Share::BOTH.map(|share| share.each(*form));
             has(form) && values.1.is_multiple_of(own) && values.1 / own * beside == scales.1
         };
-        Self::ALL.into_iter().find(fits).or_else(|| Self::ALL.into_iter().find(has))
+        Self::ALL.iter().copied().find(fits).or_else(|| Self::ALL.iter().copied().find(has))
     }
 
     /// Where the bits of its values lie, the lowest first.

@@ -23,16 +23,16 @@ causes! {
         help ("convert on the host, or cast on the device");
     NoBlocks { dtype: DType }, DType:
         ("weights of {dtype} as blocks, not f32, f16 or bf16")
-        help ("convert them on the host, or cast and `quantise` on the device");
+        help ("convert them on the host, or cast and `quantize` on the device");
     NoRows { shape: Shape }, Shape:
         ("weights {shape} as blocks, not [out, in] with rows of whole blocks of 32")
-        help ("bring them up as they are, and `reshape`, `pad` or `quantise` on the device");
+        help ("bring them up as they are, and `reshape`, `pad` or `quantize` on the device");
     NoMaker { name: &'static str }, DType:
-        ("nothing is quantised to {name}, which is only read")
-        help ("quantise to `Blocks::Q4` or `Blocks::Q8`, or read a file of GGUF that has it");
+        ("nothing is quantized to {name}, which is only read")
+        help ("quantize to `Blocks::Q4` or `Blocks::Q8`, or read a file of GGUF that has it");
     Columns { shape: Shape }, Layout:
         ("weights {shape} as blocks lie column by column, blocks along rows")
-        help ("write the file in C's order, or bring them up as they are and `quantise`");
+        help ("write the file in C's order, or bring them up as they are and `quantize`");
     Bytes { given: usize, shape: Shape, dtype: DType, needed: u128 }, Shape:
         ("{given} bytes for {shape} of {dtype}, which has {needed}")
         help ("give the bytes of all elements and no more, or another shape or dtype");

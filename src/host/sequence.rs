@@ -21,7 +21,7 @@ use crate::shape::Shape;
 /// use wharf::host::Sequence;
 ///
 /// let (squares, _) = device.tensor(Sequence((0..6).map(|i| i * i)))?;
-/// assert_eq!(squares.reshape([2, 3])?.sum(1)?.to_vec::<i32>()?, [5, 50]);
+/// assert_eq!(squares.reshape([2, 3])?.sum(1)?.read_now::<i32>()?, [5, 50]);
 /// # Ok(()) });
 /// ```
 #[derive(Clone, Copy, Debug)]

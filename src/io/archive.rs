@@ -76,7 +76,7 @@ impl Archive {
     /// let fetched = [&length[..], header, &[3, 4]].concat();
     ///
     /// let (set, _) = device.upload_set(&Archive::from_bytes(fetched)?.shipment()?)?;
-    /// assert_eq!(set.get("bias").unwrap().to_vec::<u8>()?, [3, 4]);
+    /// assert_eq!(set.get("bias").unwrap().read_now::<u8>()?, [3, 4]);
     /// # Ok(()) });
     /// ```
     pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self> {

@@ -11,10 +11,10 @@
 //! one it is, and of how many.
 //!
 //! A tensor `name` in blocks that wharf has is two here, bit for bit: `name.values` and
-//! `name.scales`, which [`TensorSet::quantised`] makes one; a file that has one of these besides is
+//! `name.scales`, which [`TensorSet::quantized`] makes one; a file that has one of these besides is
 //! refused.
 //!
-//! [`TensorSet::quantised`]: crate::TensorSet::quantised
+//! [`TensorSet::quantized`]: crate::TensorSet::quantized
 
 mod remarks;
 

@@ -9,6 +9,7 @@ use crate::error::Result;
 /// What a file says of its tensors under a name, as the format has it: texts in safetensors, any of
 /// these in GGUF. Read by [`Archive::remarks`](super::Archive::remarks).
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Remark {
     /// A text.
     Text(String),

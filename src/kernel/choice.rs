@@ -12,7 +12,7 @@ use crate::caps::breadth::Breadth;
 use crate::kernel::attention::choice::tuned::{AttentionChoice, AttentionSize};
 use crate::kernel::matmul::choice::scheme::Choice;
 use crate::kernel::matmul::choice::tuned::ProductSize;
-use crate::kernel::quantised::choice::{WeightsChoice, WeightsSize};
+use crate::kernel::quantized::choice::{WeightsChoice, WeightsSize};
 use crate::kernel::reduce::choice::{SumChoice, SumSize};
 use crate::kernel::rows::choice::{RowsChoice, RowsSize};
 use crate::kernel::sort::choice::{SortChoice, SortSize};

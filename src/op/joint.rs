@@ -10,6 +10,7 @@ use super::tolerance::{Tolerance, cell, noted};
 /// An operation whose results take more than one element each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "an operation is described by its row in the table")]
+#[non_exhaustive]
 pub enum Joint {
     Softmax,
     LogSoftmax,
@@ -73,7 +74,7 @@ const TABLE: &[JointRow] = &[
 
 impl Joint {
     /// Every one, in the order of the table.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: &[Self] = &[
         Self::Softmax,
         Self::LogSoftmax,
         Self::CrossEntropy,
@@ -120,7 +121,7 @@ impl fmt::Display for Joint {
 #[must_use]
 pub fn joint_table() -> String {
     let mut text = String::from("| | bound | |\n|---|---|---|\n");
-    for joint in Joint::ALL {
+    for joint in Joint::ALL.iter().copied() {
         let (bound, row) = (joint.bound().words(), joint.row());
         let of = if row.of.is_empty() { "" } else { " of " };
         let (of, note) = (cell(&[of, row.of].concat()), noted(row.note, joint.bound()));

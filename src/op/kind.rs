@@ -5,6 +5,7 @@ use crate::dtype::DType;
 /// What a value is computed as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the variants are the names of WGSL types")]
+#[non_exhaustive]
 pub enum Kind {
     F32,
     I32,
@@ -17,8 +18,8 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 7] =
-        [Self::F32, Self::I32, Self::U32, Self::Bool, Self::I64, Self::U64, Self::F64];
+    pub const ALL: &[Self] =
+        &[Self::F32, Self::I32, Self::U32, Self::Bool, Self::I64, Self::U64, Self::F64];
 
     /// What a dtype is computed as, or read as where nothing [computes](DType::computes) with it.
     #[must_use]

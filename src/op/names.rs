@@ -5,6 +5,7 @@ macro_rules! ops {
         /// An operation on elements.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[expect(missing_docs, reason = "an operation is described by its row in the table")]
+        #[non_exhaustive]
         pub enum Op {
             $($(#[$doc])* $op),*
         }

@@ -18,6 +18,7 @@ use crate::dtype::{Class, DType};
 /// What many elements become as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "a reduction is described by its row in the table")]
+#[non_exhaustive]
 pub enum Reduction {
     Sum,
     Mean,
@@ -133,7 +134,7 @@ const TABLE: &[ReductionRow] = &[
 
 impl Reduction {
     /// Every reduction, in the order of the table.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: &[Self] = &[
         Self::Sum,
         Self::Mean,
         Self::Prod,
@@ -235,8 +236,8 @@ impl fmt::Display for Reduction {
 pub fn reduction_table() -> String {
     let mut text =
         String::from("| reduction | dtypes | of nothing | bound | |\n|---|---|---|---|---|\n");
-    for reduction in Reduction::ALL {
-        let takes = DType::ALL.into_iter().filter(|&d| reduction.takes(d)).map(DType::name);
+    for reduction in Reduction::ALL.iter().copied() {
+        let takes = DType::ALL.iter().copied().filter(|&d| reduction.takes(d)).map(DType::name);
         let takes = takes.collect::<Vec<_>>().join(" ");
         let empty = match reduction.row().empty {
             Empty::Zero => "0",

@@ -7,6 +7,7 @@ use crate::dtype::DType;
 
 /// Why an operation has no result for these operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Refusal {
     /// A wrong number of operands.
     Arity {
@@ -84,7 +85,7 @@ impl Refusal {
 
 /// What an operation takes, in words.
 fn taken(op: Op) -> String {
-    let takes = DType::ALL.into_iter().filter(|&dtype| op.takes(dtype));
+    let takes = DType::ALL.iter().copied().filter(|&dtype| op.takes(dtype));
     let names = takes.map(DType::name).collect::<Vec<_>>().join(", ");
     format!("{} takes {names}", op.method())
 }

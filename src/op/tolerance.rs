@@ -195,7 +195,7 @@ pub(super) fn cell(text: &str) -> String {
 pub fn contract_table() -> String {
     let mut text = String::from("| op | dtypes | bound | ends and overflow |\n|---|---|---|---|\n");
     for &op in Op::ALL {
-        let takes = DType::ALL.into_iter().filter(|&d| op.takes(d)).map(DType::name);
+        let takes = DType::ALL.iter().copied().filter(|&d| op.takes(d)).map(DType::name);
         let takes = takes.collect::<Vec<_>>().join(" ");
         let (bound, of) = (op.bound(DType::F32).words(), op.row().scale.words());
         // Writing to a String cannot fail.

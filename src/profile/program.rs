@@ -39,7 +39,7 @@ fn numbered(path: PathBuf, number: usize) -> PathBuf {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        match self.profile.trace(&self.path) {
+        match self.profile.save_trace(&self.path) {
             Ok(()) => Topic::Profile.tell(Level::Info, self.path.display(), "written"),
             Err(error) => Topic::Profile.tell(Level::Error, "no profile", error),
         }

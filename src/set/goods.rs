@@ -21,7 +21,7 @@ use crate::tensor::{Becoming, Provenance};
 /// let mut shipment = Shipment::new();
 /// shipment.add_as("weights", HostView::new(&weights, [2, 64])?, Blocks::Q8)?;
 /// let (set, receipt) = device.upload_set(&shipment)?; // a quarter of f32, at no time more
-/// assert_eq!(set.quantised("weights")?.shape().dims(), [2, 64]);
+/// assert_eq!(set.quantized("weights")?.shape().dims(), [2, 64]);
 /// let rounding = receipt.rounding("weights").expect("they became blocks");
 /// assert!(rounding.abs_error_max < 0.006, "{rounding}");
 /// # Ok(()) });
@@ -31,16 +31,16 @@ use crate::tensor::{Becoming, Provenance};
 pub enum Arrival {
     /// Numbers of this dtype.
     Numbers(DType),
-    /// Blocks of this form, as [`Tensor::quantise`] makes them: two tensors, `name.values` and
-    /// `name.scales`, which [`TensorSet::quantised`] makes one. Weights are `[out, in]` of f32, f16
+    /// Blocks of this form, as [`Tensor::quantize`] makes them: two tensors, `name.values` and
+    /// `name.scales`, which [`TensorSet::quantized`] makes one. Weights are `[out, in]` of f32, f16
     /// or bf16, and `in` is whole blocks.
     ///
-    /// They are quantised on the host while they are staged, one part after the other, so that
+    /// They are quantized on the host while they are staged, one part after the other, so that
     /// neither they nor the other part is anywhere as a whole: what is handed over piece by piece
     /// is read twice. Both parts have a receipt; that of the values counts every weight.
     ///
-    /// [`Tensor::quantise`]: crate::Tensor::quantise
-    /// [`TensorSet::quantised`]: crate::TensorSet::quantised
+    /// [`Tensor::quantize`]: crate::Tensor::quantize
+    /// [`TensorSet::quantized`]: crate::TensorSet::quantized
     Blocks(Blocks),
 }
 

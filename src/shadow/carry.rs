@@ -182,8 +182,8 @@ macro_rules! by_name {
 by_name! {
     DType: DType::name, DType::parse;
     Op: Op::name, Op::parse;
-    Reduction: Reduction::name, |name: &str| Reduction::ALL.into_iter().find(|r| r.name() == name);
-    Joint: Joint::name, |name: &str| Joint::ALL.into_iter().find(|joint| joint.name() == name);
+    Reduction: Reduction::name, |name| Reduction::ALL.iter().find(|r| r.name() == name).copied();
+    Joint: Joint::name, |name| Joint::ALL.iter().find(|j| j.name() == name).copied();
 }
 
 /// Structs, field by field.

@@ -114,7 +114,7 @@ causes! {
         help ("both have to be of one shape here: `broadcast_to` and `reshape` change one");
     NotOne { shape: Shape }, Shape:
         ("{shape} has {} elements, not 1", shape.elements())
-        help ("`to_vec()` reads any number of elements");
+        help ("`read_now()` reads any number of elements");
     Repeated { axis: Axis, axes: Vec<Axis> }, Shape:
         ("axis {axis} occurs twice in {axes:?}")
         help ("name each axis once; -1 is the last, which has a place from 0, too");

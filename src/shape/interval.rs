@@ -14,9 +14,9 @@ use super::axis::{Integer, counted};
 /// ```
 /// # wharf::testing::example(async |device| {
 /// let (x, _) = device.upload(&[1, 2, 3, 4, 5], [5])?;
-/// assert_eq!(x.slice(0, 1..=2)?.to_vec::<i32>()?, [2, 3]);
-/// assert_eq!(x.slice(0, -2..)?.to_vec::<i32>()?, [4, 5]);
-/// assert_eq!(x.slice(0, 1..-1)?.to_vec::<i32>()?, [2, 3, 4]);
+/// assert_eq!(x.slice(0, 1..=2)?.read_now::<i32>()?, [2, 3]);
+/// assert_eq!(x.slice(0, -2..)?.read_now::<i32>()?, [4, 5]);
+/// assert_eq!(x.slice(0, 1..-1)?.read_now::<i32>()?, [2, 3, 4]);
 /// # Ok(()) });
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -201,8 +201,8 @@ tuples! {
 /// # use wharf::s;
 /// # wharf::testing::example(async |device| {
 /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3])?;
-/// assert_eq!(x.at(s![..;2, -1])?.to_vec::<i32>()?, [3, 9]);
-/// assert_eq!(x.at(s![1.., ..;-1])?.to_vec::<i32>()?, [6, 5, 4, 9, 8, 7]);
+/// assert_eq!(x.at(s![..;2, -1])?.read_now::<i32>()?, [3, 9]);
+/// assert_eq!(x.at(s![1.., ..;-1])?.read_now::<i32>()?, [6, 5, 4, 9, 8, 7]);
 /// # Ok(()) });
 /// ```
 #[macro_export]

@@ -79,8 +79,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2], [2])?;
-    /// assert_eq!(x.repeat([2, 2])?.to_vec::<i32>()?, [1, 2, 1, 2, 1, 2, 1, 2]);
-    /// assert_eq!(x.repeat_interleave(0, 2)?.to_vec::<i32>()?, [1, 1, 2, 2]);
+    /// assert_eq!(x.repeat([2, 2])?.read_now::<i32>()?, [1, 2, 1, 2, 1, 2, 1, 2]);
+    /// assert_eq!(x.repeat_interleave(0, 2)?.read_now::<i32>()?, [1, 1, 2, 2]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "tile")]
@@ -124,8 +124,8 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5], [5])?;
     /// let parts = x.chunk(0, 2)?;
-    /// assert_eq!(parts[0].to_vec::<i32>()?, [1, 2, 3]);
-    /// assert_eq!(parts[1].to_vec::<i32>()?, [4, 5]);
+    /// assert_eq!(parts[0].read_now::<i32>()?, [1, 2, 3]);
+    /// assert_eq!(parts[1].read_now::<i32>()?, [4, 5]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -146,7 +146,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
     /// let columns = x.split_evenly(1, 3)?;
-    /// assert_eq!(columns[2].to_vec::<i32>()?, [3, 6]);
+    /// assert_eq!(columns[2].read_now::<i32>()?, [3, 6]);
     /// assert!(x.split_evenly(1, 2).is_err());
     /// # Ok(()) });
     /// ```
@@ -178,8 +178,8 @@ impl Tensor {
     ///
     /// let (y, x) = (device.arange(0, 2, 1, DType::I32)?, device.arange(0, 3, 1, DType::I32)?);
     /// let grid = Tensor::meshgrid(&[&y, &x])?;
-    /// assert_eq!(grid[0].to_vec::<i32>()?, [0, 0, 0, 1, 1, 1]);
-    /// assert_eq!(grid[1].to_vec::<i32>()?, [0, 1, 2, 0, 1, 2]);
+    /// assert_eq!(grid[0].read_now::<i32>()?, [0, 0, 0, 1, 1, 1]);
+    /// assert_eq!(grid[1].read_now::<i32>()?, [0, 1, 2, 0, 1, 2]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -207,8 +207,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
-    /// assert_eq!(x.diag(0)?.to_vec::<i32>()?, [1, 5]);
-    /// assert_eq!(x.diag(1)?.diag(0)?.to_vec::<i32>()?, [2, 0, 0, 6]);
+    /// assert_eq!(x.diag(0)?.read_now::<i32>()?, [1, 5]);
+    /// assert_eq!(x.diag(1)?.diag(0)?.read_now::<i32>()?, [2, 0, 0, 6]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "diagonal")]
@@ -240,7 +240,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
-    /// assert_eq!(x.trace()?.scalar::<i32>()?, 5);
+    /// assert_eq!(x.trace()?.read_scalar_now::<i32>()?, 5);
     /// # Ok(()) });
     /// ```
     #[track_caller]

@@ -31,8 +31,8 @@ impl Tensor {
     /// [`Tensor::read_array`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
-    pub fn to_array<T: Element>(&self) -> Result<ArrayD<T>> {
-        pollster::block_on(self.array_down(Drive::Block, CallSite::of("to_array")))
+    pub fn read_array_now<T: Element>(&self) -> Result<ArrayD<T>> {
+        pollster::block_on(self.array_down(Drive::Block, CallSite::of("read_array_now")))
     }
 
     async fn array_down<T: Element>(&self, drive: Drive, site: CallSite) -> Result<ArrayD<T>> {

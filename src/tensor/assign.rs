@@ -33,7 +33,7 @@ impl Tensor {
     /// let (mut weights, _) = device.upload(&[1.0f32, 2.0], [2])?;
     /// let (gradient, _) = device.upload(&[2.0f32, -2.0], [2])?;
     /// weights.assign((&weights - (&gradient * 0.5)?)?)?;
-    /// assert_eq!(weights.to_vec::<f32>()?, [0.0, 3.0]);
+    /// assert_eq!(weights.read_now::<f32>()?, [0.0, 3.0]);
     /// # Ok(()) });
     /// ```
     ///
@@ -91,7 +91,7 @@ impl Tensor {
     /// let mut cache = device.zeros([2, 3], wharf::DType::F32)?; // [heads, positions]
     /// let (keys, _) = device.upload(&[1.0f32, 2.0], [2, 1])?;
     /// cache.assign_slice(-1, 2.., &keys)?;
-    /// assert_eq!(cache.to_vec::<f32>()?, [0.0, 0.0, 1.0, 0.0, 0.0, 2.0]);
+    /// assert_eq!(cache.read_now::<f32>()?, [0.0, 0.0, 1.0, 0.0, 0.0, 2.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("slice_assign", "slice_set"))]
@@ -120,9 +120,9 @@ impl Tensor {
     /// let (column, _) = device.upload(&[1, 2], [2])?;
     /// field.assign_at((1.., 0), &column)?;
     /// field.assign_at((0, -1), 9)?;
-    /// assert_eq!(field.to_vec::<i32>()?, [0, 0, 9, 1, 0, 0, 2, 0, 0]);
+    /// assert_eq!(field.read_now::<i32>()?, [0, 0, 9, 1, 0, 0, 2, 0, 0]);
     /// field.assign_at(wharf::s![.., ..;2], 5)?; // every other column
-    /// assert_eq!(field.to_vec::<i32>()?, [5, 0, 5, 5, 0, 5, 5, 0, 5]);
+    /// assert_eq!(field.read_now::<i32>()?, [5, 0, 5, 5, 0, 5, 5, 0, 5]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "index_put")]

@@ -67,9 +67,9 @@ impl Attention {
     /// let keys = device.zeros([3, 4], wharf::DType::F32)?;
     /// let (queries, how) = (keys.at(..2)?, wharf::tensor::Attention::new().causal());
     /// let last = queries.attention(&keys, &values, &how)?;
-    /// assert_eq!(last.round()?.to_vec::<f32>()?, [2.0, 3.0]); // of two, and of three values
+    /// assert_eq!(last.round()?.read_now::<f32>()?, [2.0, 3.0]); // of two, and of three values
     /// let first = queries.attention(&keys, &values, &how.first_aligned())?;
-    /// assert_eq!(first.round()?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// assert_eq!(first.round()?.read_now::<f32>()?, [1.0, 2.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "is_causal")]
@@ -88,7 +88,7 @@ impl Attention {
     /// let (mask, _) = device.upload(&[false, true, true], [3])?; // for all queries
     /// let how = wharf::tensor::Attention::new().masked(&mask);
     /// let means = alike.attention(&alike, &values, &how)?;
-    /// assert_eq!(means.round()?.to_vec::<f32>()?, [4.0, 4.0, 4.0]); // of 3 and 5
+    /// assert_eq!(means.round()?.read_now::<f32>()?, [4.0, 4.0, 4.0]); // of 3 and 5
     /// # Ok(()) });
     /// ```
     #[doc(alias = "attn_mask")]
@@ -110,7 +110,7 @@ impl Attention {
     /// let (lengths, _) = device.upload(&[2, 3], [2])?;
     /// let how = wharf::tensor::Attention::new().lengths(&lengths);
     /// let means = queries.attention(&keys, &values, &how)?;
-    /// assert_eq!(means.round()?.to_vec::<f32>()?, [2.0, 4.0]); // of two, and of three values
+    /// assert_eq!(means.round()?.read_now::<f32>()?, [2.0, 4.0]); // of two, and of three values
     /// # Ok(()) });
     /// ```
     #[doc(alias = "key_padding_mask")]
@@ -130,7 +130,7 @@ impl Attention {
     /// let alike = device.zeros([4, 8], wharf::DType::F32)?; // queries, and keys of equal weight
     /// let how = wharf::tensor::Attention::new().window(1, 0); // one before, and its own
     /// let means = alike.attention(&alike, &values, &how)?;
-    /// assert_eq!(means.round()?.to_vec::<f32>()?, [1.0, 2.0, 4.0, 6.0]);
+    /// assert_eq!(means.round()?.read_now::<f32>()?, [1.0, 2.0, 4.0, 6.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("sliding_window", "local"))]
@@ -149,7 +149,7 @@ impl Attention {
     /// let (values, query) = (&keys / 1e4f32, device.ones([1, 1], wharf::DType::F32)?);
     /// let how = wharf::tensor::Attention::new().softcap(1e-3); // hardly any differences are left
     /// let mean = query.attention(&keys, &values?, &how)?;
-    /// assert_eq!((mean * 10.0)?.round()?.to_vec::<f32>()?, [5.0]); // without a cap it is 10
+    /// assert_eq!((mean * 10.0)?.round()?.read_now::<f32>()?, [5.0]); // without a cap it is 10
     /// # Ok(()) });
     /// ```
     #[must_use]
@@ -187,7 +187,7 @@ impl Tensor {
     /// let (values, _) = device.upload(&[1.0f32, 3.0, 5.0], [3, 1])?;
     /// let alike = device.zeros([3, 4], wharf::DType::F32)?; // queries, and keys of equal weight
     /// let means = alike.attention(&alike, &values, &wharf::tensor::Attention::new().causal())?;
-    /// assert_eq!(means.round()?.to_vec::<f32>()?, [1.0, 2.0, 3.0]); // of one, two, three values
+    /// assert_eq!(means.round()?.read_now::<f32>()?, [1.0, 2.0, 3.0]); // of one, two, three values
     /// # Ok(()) });
     /// ```
     #[doc(alias("scaled_dot_product_attention", "sdpa"))]
@@ -212,8 +212,8 @@ impl Tensor {
     /// let alike = device.zeros([2, 4], wharf::DType::F32)?; // queries, and keys of equal weight
     /// let how = wharf::tensor::Attention::new().causal();
     /// let (means, weights) = alike.attention_with_weights(&alike, &values, &how)?;
-    /// assert_eq!(means.round()?.to_vec::<f32>()?, [1.0, 2.0]);
-    /// assert_eq!((weights * 100.0)?.round()?.to_vec::<f32>()?, [100.0, 0.0, 50.0, 50.0]);
+    /// assert_eq!(means.round()?.read_now::<f32>()?, [1.0, 2.0]);
+    /// assert_eq!((weights * 100.0)?.round()?.read_now::<f32>()?, [100.0, 0.0, 50.0, 50.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "need_weights")]

@@ -20,7 +20,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 0.0, 1.0], [2, 2])?; // 1 + 2i, i
     /// let (y, _) = device.upload(&[3.0f32, -1.0], [2])?; // 3 - i
-    /// assert_eq!(x.complex_mul(&y)?.to_vec::<f32>()?, [5.0, 5.0, 1.0, 3.0]);
+    /// assert_eq!(x.complex_mul(&y)?.read_now::<f32>()?, [5.0, 5.0, 1.0, 3.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -45,7 +45,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 0.0, -1.0], [2, 2])?;
-    /// assert_eq!(x.complex_conj()?.to_vec::<f32>()?, [1.0, -2.0, 0.0, 1.0]);
+    /// assert_eq!(x.complex_conj()?.read_now::<f32>()?, [1.0, -2.0, 0.0, 1.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -63,7 +63,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3.0f32, -4.0, 0.0, 2.0], [2, 2])?;
-    /// assert_eq!(x.complex_abs()?.to_vec::<f32>()?, [5.0, 2.0]);
+    /// assert_eq!(x.complex_abs()?.read_now::<f32>()?, [5.0, 2.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]

@@ -36,7 +36,7 @@ const SEGMENTS_MAX: usize = 64;
 /// let (x, _) = device.upload(&[1.0f32, 2.0, 4.0, 10.0, 20.0, 40.0], [1, 2, 3])?;
 /// let weight = device.ones([2, 1, 2], wharf::DType::F32)?;
 /// let y = x.conv1d(&weight, None, &Conv::new().groups(2).dilation([2]))?;
-/// assert_eq!(y.to_vec::<f32>()?, [5.0, 50.0]); // of each channel by itself, one left out between
+/// assert_eq!(y.read_now::<f32>()?, [5.0, 50.0]); // of each channel, one left out between
 /// # Ok(()) });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Tensor {
     ///
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 4.0, 7.0], [1, 1, 4])?;
     /// let (steps, _) = device.upload(&[-1.0f32, 1.0], [1, 1, 2])?;
-    /// assert_eq!(x.conv1d(&steps, None, &Conv::new())?.to_vec::<f32>()?, [1.0, 2.0, 3.0]);
+    /// assert_eq!(x.conv1d(&steps, None, &Conv::new())?.read_now::<f32>()?, [1.0, 2.0, 3.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -142,7 +142,7 @@ impl Tensor {
     /// let ones = device.ones([1, 1, 3, 3], wharf::DType::F32)?;
     /// let y = image.conv2d(&ones, None, &Conv::new().padding([1, 1]).stride([1, 2]))?;
     /// assert_eq!(y.shape().dims(), [1, 1, 2, 1]);
-    /// assert_eq!(y.to_vec::<f32>()?, [10.0, 10.0]);
+    /// assert_eq!(y.read_now::<f32>()?, [10.0, 10.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -161,7 +161,7 @@ impl Tensor {
     /// let weight = device.ones([1, 1, 2, 2, 2], wharf::DType::F32)?;
     /// let y = x.conv3d(&weight, None, &Conv::new())?;
     /// assert_eq!(y.shape().dims(), [1, 1, 1, 1, 2]);
-    /// assert_eq!(y.to_vec::<f32>()?, [8.0, 8.0]);
+    /// assert_eq!(y.read_now::<f32>()?, [8.0, 8.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -324,7 +324,7 @@ impl Tensor {
 impl<const D: usize> Conv<D> {
     /// Windows of a size that go over a padded input likewise.
     const fn windows(&self, size: [usize; D]) -> Pooling<D> {
-        Pooling::of(size).stride(self.stride).dilation(self.dilation)
+        Pooling::new(size).stride(self.stride).dilation(self.dilation)
     }
 
     /// Checks that each has as many axes as such a convolution takes.

@@ -65,17 +65,17 @@ impl Device {
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// let x = device.full([2, 2], wharf::DType::U8, 7)?;
-    /// assert_eq!(x.to_vec::<u8>()?, [7, 7, 7, 7]);
-    /// assert!(device.full([2, 2], wharf::DType::U8, 300).is_err());
+    /// let x = device.full([2, 2], 7, wharf::DType::U8)?;
+    /// assert_eq!(x.read_now::<u8>()?, [7, 7, 7, 7]);
+    /// assert!(device.full([2, 2], 300, wharf::DType::U8).is_err());
     /// # Ok(()) });
     /// ```
     #[track_caller]
     pub fn full(
         &self,
         shape: impl IntoShape,
-        dtype: DType,
         value: impl Into<Scalar>,
+        dtype: DType,
     ) -> Result<Tensor> {
         let shape = shape.into_shape()?;
         self.filled("full", shape, dtype, value.into())
@@ -86,7 +86,7 @@ impl Device {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let x = device.zeros([2, 3], wharf::DType::F32)?;
-    /// assert_eq!(x.to_vec::<f32>()?, [0.0; 6]);
+    /// assert_eq!(x.read_now::<f32>()?, [0.0; 6]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -124,8 +124,8 @@ impl Device {
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// assert_eq!(device.ones([2], wharf::DType::F32)?.to_vec::<f32>()?, [1.0, 1.0]);
-    /// assert_eq!(device.ones((), wharf::DType::Bool)?.scalar::<bool>()?, true);
+    /// assert_eq!(device.ones([2], wharf::DType::F32)?.read_now::<f32>()?, [1.0, 1.0]);
+    /// assert_eq!(device.ones((), wharf::DType::Bool)?.read_scalar_now::<bool>()?, true);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -142,7 +142,8 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3i32, 4], [2, 1])?;
     /// let momentum = x.zeros_like()?;
-    /// assert_eq!((momentum.shape().dims(), momentum.to_vec::<i32>()?), (&[2, 1][..], vec![0, 0]));
+    /// assert_eq!(momentum.shape().dims(), [2, 1]);
+    /// assert_eq!(momentum.read_now::<i32>()?, [0, 0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -163,7 +164,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3u8, 4], [2])?;
-    /// assert_eq!(x.full_like(7)?.to_vec::<u8>()?, [7, 7]);
+    /// assert_eq!(x.full_like(7)?.read_now::<u8>()?, [7, 7]);
     /// assert!(x.full_like(300).is_err());
     /// # Ok(()) });
     /// ```

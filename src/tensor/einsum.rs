@@ -54,9 +54,9 @@ impl Tensor {
     ///
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
     /// let (y, _) = device.upload(&[10.0f32, 1.0], [2])?;
-    /// assert_eq!(Tensor::einsum("ij,j->i", &[&x, &y])?.to_vec::<f32>()?, [12.0, 34.0]);
-    /// assert_eq!(Tensor::einsum("ij->ji", &[&x])?.to_vec::<f32>()?, [1.0, 3.0, 2.0, 4.0]);
-    /// assert_eq!(Tensor::einsum("ii", &[&x])?.scalar::<f32>()?, 5.0);
+    /// assert_eq!(Tensor::einsum("ij,j->i", &[&x, &y])?.read_now::<f32>()?, [12.0, 34.0]);
+    /// assert_eq!(Tensor::einsum("ij->ji", &[&x])?.read_now::<f32>()?, [1.0, 3.0, 2.0, 4.0]);
+    /// assert_eq!(Tensor::einsum("ii", &[&x])?.read_scalar_now::<f32>()?, 5.0);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "tensordot")]

@@ -12,8 +12,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3, 7, 7, 1], [4])?;
-    /// assert_eq!(x.argmax(0)?.to_vec::<u32>()?, [1]);
-    /// assert_eq!(x.argmax_last(0)?.to_vec::<u32>()?, [2]);
+    /// assert_eq!(x.argmax(0)?.read_now::<u32>()?, [1]);
+    /// assert_eq!(x.argmax_last(0)?.read_now::<u32>()?, [2]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -27,8 +27,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 7, 1, 3], [4])?;
-    /// assert_eq!(x.argmin(0)?.to_vec::<u32>()?, [0]);
-    /// assert_eq!(x.argmin_last(0)?.to_vec::<u32>()?, [2]);
+    /// assert_eq!(x.argmin(0)?.read_now::<u32>()?, [0]);
+    /// assert_eq!(x.argmin_last(0)?.read_now::<u32>()?, [2]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -44,8 +44,8 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3.0f32, 7.0, 9.0, 1.0], [2, 2])?;
     /// let (largest, place) = x.max_with_index(1)?;
-    /// assert_eq!(largest.to_vec::<f32>()?, [7.0, 9.0]);
-    /// assert_eq!(place.to_vec::<u32>()?, [1, 0]);
+    /// assert_eq!(largest.read_now::<f32>()?, [7.0, 9.0]);
+    /// assert_eq!(place.read_now::<u32>()?, [1, 0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -60,8 +60,8 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3.0f32, 7.0, 9.0, 1.0], [2, 2])?;
     /// let (smallest, place) = x.min_with_index(1)?;
-    /// assert_eq!(smallest.to_vec::<f32>()?, [3.0, 1.0]);
-    /// assert_eq!(place.to_vec::<u32>()?, [0, 1]);
+    /// assert_eq!(smallest.read_now::<f32>()?, [3.0, 1.0]);
+    /// assert_eq!(place.read_now::<u32>()?, [0, 1]);
     /// # Ok(()) });
     /// ```
     #[track_caller]

@@ -30,11 +30,11 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [4])?;
     /// let spectrum = x.rfft(0, None)?;
     /// assert_eq!(spectrum.shape().dims(), [3, 2]);
-    /// assert_eq!(spectrum.to_vec::<f32>()?, [10.0, 0.0, -2.0, 2.0, -2.0, 0.0]);
+    /// assert_eq!(spectrum.read_now::<f32>()?, [10.0, 0.0, -2.0, 2.0, -2.0, 0.0]);
     ///
     /// // A low-pass filter: what is above half of the frequencies is left out.
     /// let low = spectrum.slice(0, ..2)?.irfft(0, 4)?;
-    /// assert_eq!(low.to_vec::<f32>()?, [1.5, 1.5, 3.5, 3.5]);
+    /// assert_eq!(low.read_now::<f32>()?, [1.5, 1.5, 3.5, 3.5]);
     /// # Ok(()) });
     /// ```
     ///
@@ -93,7 +93,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[0.0f32, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [4, 2])?;
-    /// let spectrum = x.fft(-1, None)?.to_vec::<f32>()?;
+    /// let spectrum = x.fft(-1, None)?.read_now::<f32>()?;
     /// assert_eq!(spectrum, [1.0, 0.0, 0.0, -1.0, -1.0, 0.0, 0.0, 1.0]);
     /// # Ok(()) });
     /// ```
@@ -110,7 +110,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, -4.0], [2, 2])?;
-    /// assert_eq!(x.fft(0, None)?.ifft(0, None)?.to_vec::<f32>()?, [1.0, 2.0, 3.0, -4.0]);
+    /// assert_eq!(x.fft(0, None)?.ifft(0, None)?.read_now::<f32>()?, [1.0, 2.0, 3.0, -4.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("ifft2", "ifftn"))]

@@ -16,9 +16,9 @@ use crate::store::Storage;
 const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 
 impl Device {
-    /// A tensor of what lies in a buffer of your own, which was made by [`Device::wgpu`] with the
-    /// usages `STORAGE` and `COPY_SRC`. Nothing is copied, now or later: wharf reads it where it
-    /// lies, and never writes it - to assign to such a tensor copies it first. Nothing is recorded.
+    /// A tensor of what lies in a buffer of your own, of [`Device::wgpu_device`], with the usages
+    /// `STORAGE` and `COPY_SRC`. Nothing is copied, now or later: wharf reads it where it lies, and
+    /// never writes it - to assign to such a tensor copies it first. Nothing is recorded.
     ///
     /// The layout counts elements of the dtype from the beginning of the buffer, with any strides.
     /// Kernels read whole quads, so that the last elements of a buffer whose size is no multiple of
@@ -43,7 +43,7 @@ impl Device {
     /// # wharf::testing::example(async |device| {
     /// use wharf::{DType, Layout, tensor::BufferRange, wgpu};
     ///
-    /// # let (gpu, queue) = device.wgpu();
+    /// # let (gpu, queue) = (device.wgpu_device(), device.wgpu_queue());
     /// # let size = wgpu::Extent3d { width: 3, height: 2, depth_or_array_layers: 1 };
     /// # let texture = gpu.create_texture(&wgpu::TextureDescriptor {
     /// #     label: None,
@@ -91,7 +91,7 @@ impl Device {
     /// # let mut encoder = gpu.create_command_encoder(&Default::default());
     /// # encoder.copy_texture_to_buffer(texture.as_image_copy(), to, size);
     /// # queue.submit([encoder.finish()]);
-    /// # assert_eq!(picture.to_vec::<u8>()?, [25, 0, 0, 25].repeat(6));
+    /// # assert_eq!(picture.read_now::<u8>()?, [25, 0, 0, 25].repeat(6));
     /// # Ok(()) });
     /// ```
     #[doc(alias("from_buffer", "from_blob", "import"))]
@@ -137,7 +137,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// use wharf::wgpu;
     ///
-    /// let vertices = device.wgpu().0.create_buffer(&wgpu::BufferDescriptor {
+    /// let vertices = device.wgpu_device().create_buffer(&wgpu::BufferDescriptor {
     ///     label: Some("vertices"),
     ///     size: 24,
     ///     usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,

@@ -60,7 +60,7 @@ impl Keys {
         let some = some.each(|word| word.reshape([rows, kept]))?;
         let rest = self.each(|word| word.slice(1, count * each..))?;
         let places = some.and(&rest)?.among(k)?;
-        let piece = (&places / each as u32)?.min((k - 1) as u32)?;
+        let piece = (&places / each as u32)?.minimum((k - 1) as u32)?;
         let begin = (left.picked(WHAT, &piece, 1, 1)? * each as u32)?;
         let inside = (begin + places.rem(each as u32)?)?;
         // What is behind the last piece comes behind those that are left.

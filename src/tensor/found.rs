@@ -42,7 +42,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[0, 7, 0, 8, 9, 0], [2, 3])?;
     /// let places = x.nonzero().await?;
-    /// assert_eq!(places.to_vec::<u32>()?, [0, 1, 1, 0, 1, 1]);
+    /// assert_eq!(places.read_now::<u32>()?, [0, 1, 1, 0, 1, 1]);
     /// assert_eq!(x.nonzero().await?.shape().dims(), [3, 2]);
     /// # Ok(()) });
     /// ```
@@ -66,7 +66,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3.0f32, -1.0, 4.0], [3])?;
     /// let positive = x.masked_select(&x.gt(0.0)?).await?;
-    /// assert_eq!(positive.to_vec::<f32>()?, [3.0, 4.0]);
+    /// assert_eq!(positive.read_now::<f32>()?, [3.0, 4.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "compress")]
@@ -95,9 +95,9 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[30, 10, 30, 20], [4])?;
     /// let found = x.unique().await?;
-    /// assert_eq!(found.values.to_vec::<i32>()?, [10, 20, 30]);
-    /// assert_eq!(found.counts.to_vec::<u32>()?, [1, 1, 2]);
-    /// assert_eq!(found.inverse.to_vec::<u32>()?, [2, 0, 2, 1]);
+    /// assert_eq!(found.values.read_now::<i32>()?, [10, 20, 30]);
+    /// assert_eq!(found.counts.read_now::<u32>()?, [1, 1, 2]);
+    /// assert_eq!(found.inverse.read_now::<u32>()?, [2, 0, 2, 1]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -177,7 +177,7 @@ impl Tensor {
         let begins = search.places(drive, call).await?;
         let told = || {
             let count = sorted.shape().elements();
-            let end = self.device.full(1, DType::U32, count)?;
+            let end = self.device.full(1, count, DType::U32)?;
             let ends = match begins.shape().elements() {
                 0 => begins.clone(),
                 _ => Self::concat(&[&begins.slice(0, 1..)?, &end], 0)?,

@@ -30,8 +30,8 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
     /// let (index, _) = device.upload(&[1, 0], [2, 1])?; // of each row one
-    /// assert_eq!(x.gather(1, &index)?.to_vec::<f32>()?, [2.0, 3.0]);
-    /// assert!(x.gather(1, &(index + 1)?)?.to_vec::<f32>().is_err());
+    /// assert_eq!(x.gather(1, &index)?.read_now::<f32>()?, [2.0, 3.0]);
+    /// assert!(x.gather(1, &(index + 1)?)?.read_now::<f32>().is_err());
     /// # Ok(()) });
     /// ```
     #[doc(alias("take_along_axis", "take_along_dim"))]
@@ -51,7 +51,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
     /// let (index, _) = device.upload(&[2, 0], [2])?;
-    /// assert_eq!(x.index_select(1, &index)?.to_vec::<i32>()?, [3, 1, 6, 4]);
+    /// assert_eq!(x.index_select(1, &index)?.read_now::<i32>()?, [3, 1, 6, 4]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "advanced_index")]
@@ -67,7 +67,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (table, _) = device.upload(&[1.0f32, 1.5, 2.0, 2.5, 3.0, 3.5], [3, 2])?;
     /// let (tokens, _) = device.upload(&[2, 0], [2])?;
-    /// assert_eq!(table.embedding(&tokens)?.to_vec::<f32>()?, [3.0, 3.5, 1.0, 1.5]);
+    /// assert_eq!(table.embedding(&tokens)?.read_now::<f32>()?, [3.0, 3.5, 1.0, 1.5]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -82,7 +82,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
     /// let (index, _) = device.upload(&[3, 0, 3], [3])?;
-    /// assert_eq!(x.take(&index)?.to_vec::<i32>()?, [4, 1, 4]);
+    /// assert_eq!(x.take(&index)?.read_now::<i32>()?, [4, 1, 4]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -97,7 +97,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (classes, _) = device.upload(&[2, 0], [2])?;
     /// let rows = classes.one_hot(3, wharf::DType::U8)?;
-    /// assert_eq!(rows.to_vec::<u8>()?, [0, 0, 1, 1, 0, 0]);
+    /// assert_eq!(rows.read_now::<u8>()?, [0, 0, 1, 1, 0, 0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]

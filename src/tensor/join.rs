@@ -17,6 +17,7 @@ use crate::shape::{Axis, Shape};
 
 /// What lies beside a tensor that is padded: see [`Tensor::pad`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Pad {
     /// A number everywhere; it stands for itself where a `Pad` is taken.
     Constant(Scalar),
@@ -45,7 +46,7 @@ impl Tensor {
     ///
     /// let (a, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
     /// let (b, _) = device.upload(&[8, 9], [2, 1])?;
-    /// assert_eq!(Tensor::concat(&[&a, &b], -1)?.to_vec::<i32>()?, [1, 2, 8, 3, 4, 9]);
+    /// assert_eq!(Tensor::concat(&[&a, &b], -1)?.read_now::<i32>()?, [1, 2, 8, 3, 4, 9]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("cat", "concatenate", "hstack", "vstack"))]
@@ -62,8 +63,8 @@ impl Tensor {
     ///
     /// let (x, _) = device.upload(&[1, 2], [2])?;
     /// let (y, _) = device.upload(&[3, 4], [2])?;
-    /// assert_eq!(Tensor::stack(&[&x, &y], 0)?.to_vec::<i32>()?, [1, 2, 3, 4]);
-    /// assert_eq!(Tensor::stack(&[&x, &y], -1)?.to_vec::<i32>()?, [1, 3, 2, 4]);
+    /// assert_eq!(Tensor::stack(&[&x, &y], 0)?.read_now::<i32>()?, [1, 2, 3, 4]);
+    /// assert_eq!(Tensor::stack(&[&x, &y], -1)?.read_now::<i32>()?, [1, 3, 2, 4]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -87,8 +88,8 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5], [5])?;
     /// let parts = x.split(0, &[1, 4])?;
-    /// assert_eq!(parts[0].to_vec::<i32>()?, [1]);
-    /// assert_eq!(parts[1].to_vec::<i32>()?, [2, 3, 4, 5]);
+    /// assert_eq!(parts[0].read_now::<i32>()?, [1]);
+    /// assert_eq!(parts[1].read_now::<i32>()?, [2, 3, 4, 5]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -114,7 +115,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (points, _) = device.upload(&[1, 2, 3, 4, 5, 6], [3, 2])?;
     /// let [x, y] = points.unstack(-1)?;
-    /// assert_eq!((x * y)?.to_vec::<i32>()?, [2, 12, 30]);
+    /// assert_eq!((x * y)?.read_now::<i32>()?, [2, 12, 30]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "unbind")]
@@ -137,8 +138,8 @@ impl Tensor {
     /// use wharf::tensor::Pad;
     ///
     /// let (x, _) = device.upload(&[1, 2, 3], [3])?;
-    /// assert_eq!(x.pad(&[(1, 2)], 0)?.to_vec::<i32>()?, [0, 1, 2, 3, 0, 0]);
-    /// assert_eq!(x.pad(&[(1, 2)], Pad::Wrap)?.to_vec::<i32>()?, [3, 1, 2, 3, 1, 2]);
+    /// assert_eq!(x.pad(&[(1, 2)], 0)?.read_now::<i32>()?, [0, 1, 2, 3, 0, 0]);
+    /// assert_eq!(x.pad(&[(1, 2)], Pad::Wrap)?.read_now::<i32>()?, [3, 1, 2, 3, 1, 2]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -239,8 +240,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4], [4])?;
-    /// assert_eq!(x.roll(0, 1)?.to_vec::<i32>()?, [4, 1, 2, 3]);
-    /// assert_eq!(x.roll(0, -1)?.to_vec::<i32>()?, [2, 3, 4, 1]);
+    /// assert_eq!(x.roll(0, 1)?.read_now::<i32>()?, [4, 1, 2, 3]);
+    /// assert_eq!(x.roll(0, -1)?.read_now::<i32>()?, [2, 3, 4, 1]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -261,8 +262,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3])?;
-    /// assert_eq!(x.tril(0)?.to_vec::<i32>()?, [1, 0, 0, 4, 5, 0, 7, 8, 9]);
-    /// assert_eq!(x.tril(-1)?.to_vec::<i32>()?, [0, 0, 0, 4, 0, 0, 7, 8, 0]);
+    /// assert_eq!(x.tril(0)?.read_now::<i32>()?, [1, 0, 0, 4, 5, 0, 7, 8, 9]);
+    /// assert_eq!(x.tril(-1)?.read_now::<i32>()?, [0, 0, 0, 4, 0, 0, 7, 8, 0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -276,8 +277,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3])?;
-    /// assert_eq!(x.triu(0)?.to_vec::<i32>()?, [1, 2, 3, 0, 5, 6, 0, 0, 9]);
-    /// assert_eq!(x.triu(1)?.to_vec::<i32>()?, [0, 2, 3, 0, 0, 6, 0, 0, 0]);
+    /// assert_eq!(x.triu(0)?.read_now::<i32>()?, [1, 2, 3, 0, 5, 6, 0, 0, 9]);
+    /// assert_eq!(x.triu(1)?.read_now::<i32>()?, [0, 2, 3, 0, 0, 6, 0, 0, 0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]

@@ -11,8 +11,9 @@ use crate::fuse::Node;
 use crate::layout::Layout;
 use crate::store::{BufferRange, Loan, Storage};
 
-/// A tensor that passes of your own read: buffers of [`Device::wgpu`](crate::Device::wgpu), and
-/// where the elements lie in them. Made by [`Tensor::lend`].
+/// A tensor that passes of your own read: buffers of
+/// [`Device::wgpu_device`](crate::Device::wgpu_device), and where the elements lie in them. Made by
+/// [`Tensor::lend`].
 ///
 /// A queue runs what it is given in order, and everything that a lent tensor was computed by has
 /// been submitted. So what you submit *after* a tensor was lent sees its values, and what you
@@ -98,7 +99,7 @@ impl Tensor {
     /// let [from] = lent.ranges() else { unreachable!("16 bytes are in one piece") };
     ///
     /// // A pass of your own, here a copy into a buffer of your own ...
-    /// let (gpu, queue) = device.wgpu();
+    /// let (gpu, queue) = (device.wgpu_device(), device.wgpu_queue());
     /// let usage = wgpu::BufferUsages::STORAGE
     ///     | wgpu::BufferUsages::COPY_SRC
     ///     | wgpu::BufferUsages::COPY_DST;
@@ -117,7 +118,7 @@ impl Tensor {
     /// // ... which becomes a tensor again: two elements, the last first.
     /// let backwards = Layout::strided([2], &[-1], 11)?;
     /// let y = device.wrap_buffer(&mine, backwards, wharf::DType::F32)?;
-    /// assert_eq!((&y * 2.0)?.to_vec::<f32>()?, [8.0, 6.0]);
+    /// assert_eq!((&y * 2.0)?.read_now::<f32>()?, [8.0, 6.0]);
     /// # Ok(()) });
     /// ```
     pub fn lend(&self) -> Result<Lent> {
@@ -139,12 +140,12 @@ impl Tensor {
     /// let mut x = device.zeros([4], wharf::DType::F32)?;
     /// let before = (&x + 1.0)?; // deferred, and computed from what x has now
     /// let lent = x.lend_mut()?;
-    /// device.wgpu().1.write_buffer(&lent.ranges()[0].buffer, lent.ranges()[0].offset, &{
+    /// device.wgpu_queue().write_buffer(&lent.ranges()[0].buffer, lent.ranges()[0].offset, &{
     ///     [2.0f32; 4].map(f32::to_le_bytes).concat()
     /// });
     /// drop(lent);
-    /// assert_eq!((&x + 1.0)?.to_vec::<f32>()?, [3.0; 4]);
-    /// assert_eq!(before.to_vec::<f32>()?, [1.0; 4]);
+    /// assert_eq!((&x + 1.0)?.read_now::<f32>()?, [3.0; 4]);
+    /// assert_eq!(before.read_now::<f32>()?, [1.0; 4]);
     /// # Ok(()) });
     /// ```
     pub fn lend_mut(&mut self) -> Result<LentMut<'_>> {

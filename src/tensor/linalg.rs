@@ -40,7 +40,7 @@ pub use lu::Lu;
 ///
 /// let (a, _) = device.upload(&[2.0f32, 6.0, 3.0, 4.0], [2, 2])?;
 /// let (b, _) = device.upload(&[8.0f32, 4.0], [2])?;
-/// let x = |how: Triangle| a.solve_triangular(&b, &how)?.to_vec::<f32>();
+/// let x = |how: Triangle| a.solve_triangular(&b, &how)?.read_now::<f32>();
 /// assert_eq!(x(Triangle::upper())?, [1.0, 1.0]); // 2 x + 6 y = 8, 4 y = 4
 /// assert_eq!(x(Triangle::upper().unit())?, [-16.0, 4.0]); // x + 6 y = 8, y = 4
 /// assert_eq!(x(Triangle::lower().transposed())?, [2.5, 1.0]); // 2 x + 3 y = 8, 4 y = 4
@@ -90,8 +90,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (a, _) = device.upload(&[4.0f32, 2.0, 2.0, 5.0], [2, 2])?;
-    /// assert_eq!(a.cholesky()?.to_vec::<f32>()?, [2.0, 0.0, 1.0, 2.0]);
-    /// let error = (-&a)?.cholesky()?.to_vec::<f32>().unwrap_err();
+    /// assert_eq!(a.cholesky()?.read_now::<f32>()?, [2.0, 0.0, 1.0, 2.0]);
+    /// let error = (-&a)?.cholesky()?.read_now::<f32>().unwrap_err();
     /// assert_eq!(error.kind(), wharf::ErrorKind::Singular);
     /// # Ok(()) });
     /// ```
@@ -126,7 +126,7 @@ impl Tensor {
     /// let (l, _) = device.upload(&[2.0f32, 0.0, 1.0, 4.0], [2, 2])?;
     /// let (b, _) = device.upload(&[2.0f32, 9.0], [2])?;
     /// let x = l.solve_triangular(&b, &Triangle::lower())?;
-    /// assert_eq!(x.to_vec::<f32>()?, [1.0, 2.0]);
+    /// assert_eq!(x.read_now::<f32>()?, [1.0, 2.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "triangular_solve")]

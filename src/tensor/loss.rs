@@ -19,7 +19,7 @@ impl Tensor {
     /// let (scores, _) = device.upload(&[50.0f32, 0.0, 0.0, 0.0, 0.0, 50.0], [2, 3])?;
     /// let (classes, _) = device.upload(&[0, 1], [2])?; // the first is right, the second is not
     /// let losses = scores.cross_entropy(-1, &classes)?;
-    /// assert_eq!(losses.round()?.to_vec::<f32>()?, [0.0, 50.0]);
+    /// assert_eq!(losses.round()?.read_now::<f32>()?, [0.0, 50.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "nll_loss")]

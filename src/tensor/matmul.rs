@@ -31,13 +31,13 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
-    /// assert_eq!(x.matmul(&x)?.to_vec::<f32>()?, [7.0, 10.0, 15.0, 22.0]);
+    /// assert_eq!(x.matmul(&x)?.read_now::<f32>()?, [7.0, 10.0, 15.0, 22.0]);
     /// let (column, _) = device.upload(&[10.0f32, 1.0], [2])?;
-    /// assert_eq!(x.matmul(&column)?.to_vec::<f32>()?, [12.0, 34.0]);
+    /// assert_eq!(x.matmul(&column)?.read_now::<f32>()?, [12.0, 34.0]);
     /// # Ok(()) });
     /// ```
     ///
-    /// By [`Quantised::t`](super::Quantised::t) it is a [`Tensor::linear`] with those weights.
+    /// By [`Quantized::t`](super::Quantized::t) it is a [`Tensor::linear`] with those weights.
     #[doc(alias("bmm", "mm", "broadcast_matmul"))]
     #[track_caller]
     pub fn matmul<'a>(&self, right: impl Into<Factor<'a>>) -> Result<Self> {
@@ -48,16 +48,16 @@ impl Tensor {
         product.map_err(|error| error.during("matmul"))
     }
 
-    /// A layer: `activation(x . weight^T + bias)` in one kernel, for `x` of shape `[.., in]` and a
-    /// weight stored as `[out, in]`, which is how checkpoints have it. A weight stored as
-    /// `[in, out]` is given as `weight.t()`; neither is copied. Where rows of 8 or 16 bits are no
-    /// multiple of four, the product is stored, and rounded, before the bias is added. A weight or
-    /// bias of a float that is narrower than `x` is widened, exactly, on its way.
+    /// A layer: `x . weight^T + bias` in one kernel, with an activation that follows, for `x` of
+    /// shape `[.., in]` and a weight stored as `[out, in]`, which is how checkpoints have it. A
+    /// weight stored as `[in, out]` is given as `weight.t()`; neither is copied. Where rows of 8 or
+    /// 16 bits are no multiple of four, the product is stored, and rounded, before the bias is
+    /// added. A weight or bias of a float that is narrower than `x` is widened, exactly, on its way.
     ///
-    /// A [`Quantised`](super::Quantised) weight becomes numbers in registers, and `x` is f32, f16
+    /// A [`Quantized`](super::Quantized) weight becomes numbers in registers, and `x` is f32, f16
     /// or bf16, which is the result's dtype. Sums are f32: for `u` half a unit in the last place, a
     /// result is off by at most `(in / 32 + 12) u` times the sum of the terms' magnitudes, and by
-    /// its own rounding, from the product with the dequantised weight. On software drivers many
+    /// its own rounding, from the product with the dequantized weight. On software drivers many
     /// rows of f32 are multiplied by weights that become numbers in memory first - in 64 MiB, or as
     /// much as `x` and the result take -, and the bound is that of [`Tensor::matmul`]. Blocks pay
     /// in memory, and in time at few rows; at many they take about as long as numbers. Deferred.
@@ -67,18 +67,13 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1.0f32, 2.0], [1, 2])?;
     /// let (weight, _) = device.upload(&[1.0f32, 1.0, -1.0, -1.0], [2, 2])?;
     /// let (bias, _) = device.upload(&[0.5f32, 0.5], [2])?;
-    /// let y = x.linear(&weight, Some(&bias), Some(wharf::op::Op::Relu))?;
-    /// assert_eq!(y.to_vec::<f32>()?, [3.5, 0.0]);
+    /// let y = x.linear(&weight, Some(&bias))?.relu()?; // one kernel
+    /// assert_eq!(y.read_now::<f32>()?, [3.5, 0.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("addmm", "dense"))]
     #[track_caller]
-    pub fn linear<'a>(
-        &self,
-        weight: impl Into<Weight<'a>>,
-        bias: Option<&Self>,
-        activation: Option<Op>,
-    ) -> Result<Self> {
+    pub fn linear<'a>(&self, weight: impl Into<Weight<'a>>, bias: Option<&Self>) -> Result<Self> {
         let named = |error: Error| error.during("linear");
         let mut out = weight.into().product(self).map_err(named)?;
         if let Some(bias) = bias {
@@ -92,11 +87,7 @@ impl Tensor {
             }
             out = out.apply(Op::Add, &[rows.into()]).map_err(named)?;
         }
-        // No closure: it would be the line that asked.
-        match activation {
-            Some(op) => out.apply(op, &[]).map_err(named),
-            None => Ok(out),
-        }
+        Ok(out)
     }
 
     /// The product by a kernel and passes as a table of tuned choices names them, whether or not a

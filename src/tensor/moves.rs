@@ -57,8 +57,8 @@ impl Tensor {
     /// [`Tensor::to`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
-    pub fn move_to(&self, device: &Device) -> Result<(Self, Receipt)> {
-        pollster::block_on(self.moved(device, Drive::Block, CallSite::of("move_to")))
+    pub fn to_now(&self, device: &Device) -> Result<(Self, Receipt)> {
+        pollster::block_on(self.moved(device, Drive::Block, CallSite::of("to_now")))
     }
 
     async fn moved(

@@ -42,7 +42,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1.0f32, 3.0, 10.0, 30.0], [1, 4, 1])?;
     /// let (bias, _) = device.upload(&[0.0f32, 0.0, 0.0, 5.0], [4])?;
     /// let y = x.group_norm(2, None, Some(&bias), 1e-6)?;
-    /// assert_eq!(y.round()?.to_vec::<f32>()?, [-1.0, 1.0, -1.0, 6.0]);
+    /// assert_eq!(y.round()?.read_now::<f32>()?, [-1.0, 1.0, -1.0, 6.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -64,7 +64,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 3.0, 10.0, 30.0], [1, 2, 2])?;
     /// let y = x.instance_norm(None, None, 1e-6)?;
-    /// assert_eq!(y.round()?.to_vec::<f32>()?, [-1.0, 1.0, -1.0, 1.0]);
+    /// assert_eq!(y.round()?.read_now::<f32>()?, [-1.0, 1.0, -1.0, 1.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -89,9 +89,9 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
     /// let (mean, _) = device.upload(&[1.0f32, 4.0], [2])?;
-    /// let var = device.full(2, wharf::DType::F32, 4.0)?;
+    /// let var = device.full(2, 4.0, wharf::DType::F32)?;
     /// let y = x.batch_norm(&mean, &var, None, None, 0.0)?;
-    /// assert_eq!(y.to_vec::<f32>()?, [0.0, -1.0, 1.0, 0.0]);
+    /// assert_eq!(y.read_now::<f32>()?, [0.0, -1.0, 1.0, 0.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]

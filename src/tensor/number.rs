@@ -18,8 +18,8 @@ use crate::reference::Number;
 /// # wharf::testing::example(async |device| {
 /// let (x, _) = device.upload(&[1, 2, 3], [3])?;
 /// let count = [4, 5].len(); // a usize
-/// assert_eq!((&x * count)?.to_vec::<i32>()?, [2, 4, 6]);
-/// assert_eq!((10u8 - &x)?.to_vec::<i32>()?, [9, 8, 7]);
+/// assert_eq!((&x * count)?.read_now::<i32>()?, [2, 4, 6]);
+/// assert_eq!((10u8 - &x)?.read_now::<i32>()?, [9, 8, 7]);
 /// assert!((&x * 2.0).is_err());
 /// # Ok(()) });
 /// ```

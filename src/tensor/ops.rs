@@ -33,8 +33,8 @@ const INT64: Feature = Feature::ShaderInt64;
 /// # wharf::testing::example(async |device| {
 /// let (x, _) = device.upload(&[1.0f32, 4.0, 2.0, 3.0], [2, 2])?;
 /// let (row, _) = device.upload(&[2.0f32, 3.0], [2])?;
-/// assert_eq!(x.max(&row)?.to_vec::<f32>()?, [2.0, 4.0, 2.0, 3.0]);
-/// assert_eq!(x.max(3.0)?.to_vec::<f32>()?, [3.0, 4.0, 3.0, 3.0]);
+/// assert_eq!(x.max(&row)?.read_now::<f32>()?, [2.0, 4.0, 2.0, 3.0]);
+/// assert_eq!(x.max(3.0)?.read_now::<f32>()?, [3.0, 4.0, 3.0, 3.0]);
 /// # Ok(()) });
 /// ```
 #[derive(Clone, Debug)]
@@ -127,8 +127,8 @@ impl Tensor {
     /// use wharf::op::Op;
     ///
     /// let (x, _) = device.upload(&[4.0f32, 9.0], [2])?;
-    /// assert_eq!(x.apply(Op::Sqrt, &[])?.to_vec::<f32>()?, [2.0, 3.0]); // x.sqrt()
-    /// assert_eq!(x.apply(Op::Sub, &[1.0.into()])?.to_vec::<f32>()?, [3.0, 8.0]); // x - 1.0
+    /// assert_eq!(x.apply(Op::Sqrt, &[])?.read_now::<f32>()?, [2.0, 3.0]); // x.sqrt()
+    /// assert_eq!(x.apply(Op::Sub, &[1.0.into()])?.read_now::<f32>()?, [3.0, 8.0]); // x - 1.0
     /// # Ok(()) });
     /// ```
     #[doc(alias = "mapv")]
@@ -146,7 +146,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[-1.0f32, 2.0, -3.0], [3])?;
     /// let class = x.gt(0.0)?.choose_as(1, 0, wharf::DType::U8)?;
-    /// assert_eq!(class.to_vec::<u8>()?, [0, 1, 0]);
+    /// assert_eq!(class.read_now::<u8>()?, [0, 1, 0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -173,7 +173,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[0.0f32, 1.0, 2.0, 3.0], [4])?;
-    /// assert_eq!(x.powers_of(10)?.round()?.to_vec::<f32>()?, [1.0, 10.0, 100.0, 1000.0]);
+    /// assert_eq!(x.powers_of(10)?.round()?.read_now::<f32>()?, [1.0, 10.0, 100.0, 1000.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "rpow")]
@@ -195,8 +195,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.6f32, -1.6, 300.0], [3])?;
-    /// assert_eq!(x.cast(wharf::DType::U8)?.to_vec::<u8>()?, [1, 0, 255]);
-    /// assert_eq!(x.cast(wharf::DType::I32)?.to_vec::<i32>()?, [1, -1, 300]);
+    /// assert_eq!(x.cast(wharf::DType::U8)?.read_now::<u8>()?, [1, 0, 255]);
+    /// assert_eq!(x.cast(wharf::DType::I32)?.read_now::<i32>()?, [1, -1, 300]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("astype", "to_dtype"))]
@@ -226,8 +226,8 @@ impl Tensor {
     ///
     /// let (x, _) = device.upload(&[1.06f32, -1e3, f32::INFINITY], [3])?;
     /// let narrow = x.cast_saturating(DType::F8E4M3)?;
-    /// assert_eq!(narrow.to_vec_as::<f32>()?.0, [1.0, -448.0, 448.0]);
-    /// let (plain, _) = x.cast(DType::F8E4M3)?.to_vec_as::<f32>()?;
+    /// assert_eq!(narrow.read_as_now::<f32>()?.0, [1.0, -448.0, 448.0]);
+    /// let (plain, _) = x.cast(DType::F8E4M3)?.read_as_now::<f32>()?;
     /// assert!(plain[0] == 1.0 && plain[1].is_nan() && plain[2].is_nan(), "it has no infinity");
     /// # Ok(()) });
     /// ```
@@ -247,7 +247,7 @@ impl Tensor {
                 // Every integer is within the range of the floats that are wider.
                 (_, 4..) => x,
                 (_, _) if *stored == DType::Bf16 => x,
-                (Class::Unsigned, _) => x.min(most as u32)?,
+                (Class::Unsigned, _) => x.minimum(most as u32)?,
                 (_, _) => x.clamp(-most as i32, most as i32)?,
             };
             x.cast(to)
@@ -275,7 +275,7 @@ impl Tensor {
             return whole.clamp(if signed { -end } else { 0.0 }, end);
         }
         match (self.dtype.class(), to.class()) {
-            (Class::Signed, Class::Unsigned) => self.max(0u8),
+            (Class::Signed, Class::Unsigned) => self.maximum(0u8),
             _ => Ok(self.clone()),
         }
     }
@@ -291,7 +291,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 300], [3])?;
     /// let narrow = x.cast_checked(wharf::DType::U8)?;
-    /// let error = narrow.to_vec::<u8>().unwrap_err();
+    /// let error = narrow.read_now::<u8>().unwrap_err();
     /// assert!(error.to_string().ends_with("1 of 3 values would change, the first at [2]"));
     /// # Ok(()) });
     /// ```
@@ -392,7 +392,7 @@ fn deferred(
             // The bits of an f64 are put together as an integer, which not every adapter has.
             Borrowed::Scalar(scalar) if scalars == DType::F64 && !device.caps().has(INT64) => {
                 scalar.encode(scalars)?;
-                read(&device.full(Shape::SCALAR, scalars, *scalar)?)?
+                read(&device.full(Shape::SCALAR, *scalar, scalars)?)?
             }
             Borrowed::Scalar(scalar) => Arg::Scalar(scalars, scalar.encode(scalars)?),
             Borrowed::Tensor(tensor) => read(tensor)?,
@@ -450,7 +450,7 @@ methods! {
         /// ```
         /// # wharf::testing::example(async |device| {
         /// let (x, _) = device.upload(&[0.0f32, f32::NEG_INFINITY], [2])?;
-        /// assert_eq!(x.exp()?.to_vec::<f32>()?, [1.0, 0.0]);
+        /// assert_eq!(x.exp()?.read_now::<f32>()?, [1.0, 0.0]);
         /// # Ok(()) });
         /// ```
         ;
@@ -507,7 +507,7 @@ methods! {
         /// # wharf::testing::example(async |device| {
         /// let (x, _) = device.upload(&[-1.0f32, 2.0], [2])?;
         /// let y = x.abs()?.mul(2.0)?.add(&x)?.neg()?; // as `-((x.abs()? * 2.0)? + &x)?`
-        /// assert_eq!(y.to_vec::<f32>()?, [-1.0, -6.0]);
+        /// assert_eq!(y.read_now::<f32>()?, [-1.0, -6.0]);
         /// # Ok(()) });
         /// ```
         ;
@@ -524,10 +524,10 @@ methods! {
     rem_floor(other) RemFloor "The remainder with the sign of the divisor, as Python's `%`.";
     #[doc(alias("powf", "powi"))]
     pow(other) Pow "To the power of the other.";
-    #[doc(alias("clamp_max", "minimum"))]
-    min(other) Min "The smaller; NaN if one is.";
-    #[doc(alias("clamp_min", "maximum"))]
-    max(other) Max "The larger; NaN if one is.";
+    #[doc(alias("clamp_max", "min"))]
+    minimum(other) Min "The smaller; NaN if one is.";
+    #[doc(alias("clamp_min", "max"))]
+    maximum(other) Max "The larger; NaN if one is.";
     #[doc(alias = "arctan2")]
     atan2(other) Atan2 "The angle of the point (other, this).";
     hypot(other) Hypot "The length of the vector (this, other).";
@@ -573,8 +573,8 @@ methods! {
         /// # wharf::testing::example(async |device| {
         /// let (x, _) = device.upload(&[-1.0f32, 2.0, -3.0], [3])?;
         /// let positive = x.gt(0.0)?;
-        /// assert_eq!(positive.to_vec::<bool>()?, [false, true, false]);
-        /// assert_eq!(positive.choose(&x, 0.5)?.to_vec::<f32>()?, [0.5, 2.0, 0.5]);
+        /// assert_eq!(positive.read_now::<bool>()?, [false, true, false]);
+        /// assert_eq!(positive.choose(&x, 0.5)?.read_now::<f32>()?, [0.5, 2.0, 0.5]);
         /// # Ok(()) });
         /// ```
         ;

@@ -54,7 +54,7 @@ impl Tensor {
     ///
     /// let (x, _) = device.upload(&[3.0f32, f32::NAN, 1.0, 3.0], [4])?;
     /// let order = x.argsort(0, Order::Descending)?;
-    /// assert_eq!(order.to_vec::<u32>()?, [0, 3, 2, 1]);
+    /// assert_eq!(order.read_now::<u32>()?, [0, 3, 2, 1]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -70,7 +70,7 @@ impl Tensor {
     /// use wharf::tensor::Order;
     ///
     /// let (x, _) = device.upload(&[3, 1, 2, 5, 4, 6], [2, 3])?;
-    /// assert_eq!(x.sort(1, Order::Ascending)?.to_vec::<i32>()?, [1, 2, 3, 4, 5, 6]);
+    /// assert_eq!(x.sort(1, Order::Ascending)?.read_now::<i32>()?, [1, 2, 3, 4, 5, 6]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -96,14 +96,14 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[0.5f32, 0.1, 0.4], [3])?;
-    /// let (values, places) = x.top_k(2, 0)?;
-    /// assert_eq!(values.to_vec::<f32>()?, [0.5, 0.4]);
-    /// assert_eq!(places.to_vec::<u32>()?, [0, 2]);
+    /// let (values, places) = x.top_k(0, 2)?;
+    /// assert_eq!(values.read_now::<f32>()?, [0.5, 0.4]);
+    /// assert_eq!(places.read_now::<u32>()?, [0, 2]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "topk")]
     #[track_caller]
-    pub fn top_k(&self, k: usize, axis: impl Into<Axis>) -> Result<(Self, Self)> {
+    pub fn top_k(&self, axis: impl Into<Axis>, k: usize) -> Result<(Self, Self)> {
         let largest = || {
             let (axis, length) = self.shape().find(axis)?;
             let k = k.min(length);

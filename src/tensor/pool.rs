@@ -32,7 +32,7 @@ pub struct Pooling<const D: usize> {
 impl<const D: usize> Pooling<D> {
     /// Windows of this size, side by side.
     #[must_use]
-    pub const fn of(size: [usize; D]) -> Self {
+    pub const fn new(size: [usize; D]) -> Self {
         let (padding, dilation) = ([0; D], [1; D]);
         Self { size, stride: size, padding, dilation, counts_padding: true }
     }
@@ -77,7 +77,7 @@ impl Tensor {
     /// use wharf::tensor::Pooling;
     ///
     /// let (x, _) = device.upload(&[1, 5, 2, 8, 3, 4], [1, 6])?;
-    /// assert_eq!(x.max_pool(&Pooling::of([2]))?.to_vec::<i32>()?, [5, 8, 4]);
+    /// assert_eq!(x.max_pool(&Pooling::new([2]))?.read_now::<i32>()?, [5, 8, 4]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -105,9 +105,9 @@ impl Tensor {
     /// use wharf::tensor::Pooling;
     ///
     /// let (x, _) = device.upload(&[1, 5, 8, 2, 8, 4], [1, 2, 3])?;
-    /// let (most, places) = x.max_pool_with_indices(&Pooling::of([2, 2]).stride([1, 1]))?;
-    /// assert_eq!(most.to_vec::<i32>()?, [8, 8]);
-    /// assert_eq!(places.to_vec::<u32>()?, [4, 2]);
+    /// let (most, places) = x.max_pool_with_indices(&Pooling::new([2, 2]).stride([1, 1]))?;
+    /// assert_eq!(most.read_now::<i32>()?, [8, 8]);
+    /// assert_eq!(places.read_now::<u32>()?, [4, 2]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -148,7 +148,7 @@ impl Tensor {
             let begin = (i + 1..D).try_fold(begin, |begin, _| begin.unsqueeze(-1))?;
             let mut own = rest.rem_floor(size)?;
             if let Some(least) = &least {
-                let first = (((-&begin)?.max(0)? + (reach - 1))? / reach)?;
+                let first = (((-&begin)?.maximum(0)? + (reach - 1))? / reach)?;
                 own = least.choose(&first, &own)?;
             }
             let lies = ((own * reach)? + &begin)?;
@@ -192,9 +192,9 @@ impl Tensor {
     /// use wharf::tensor::Pooling;
     ///
     /// let (x, _) = device.upload(&[2.0f32, 4.0, 6.0], [1, 3])?;
-    /// let how = Pooling::of([3]).stride([1]).padding([1]);
-    /// assert_eq!(x.avg_pool(&how)?.to_vec::<f32>()?, [2.0, 4.0, 10.0 / 3.0]);
-    /// assert_eq!(x.avg_pool(&how.padding_uncounted())?.to_vec::<f32>()?, [3.0, 4.0, 5.0]);
+    /// let how = Pooling::new([3]).stride([1]).padding([1]);
+    /// assert_eq!(x.avg_pool(&how)?.read_now::<f32>()?, [2.0, 4.0, 10.0 / 3.0]);
+    /// assert_eq!(x.avg_pool(&how.padding_uncounted())?.read_now::<f32>()?, [3.0, 4.0, 5.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]

@@ -17,8 +17,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0], [3])?;
-    /// assert_eq!(x.dot(&x)?.scalar::<f32>()?, 14.0);
-    /// assert_eq!(x.outer(&x.slice(0, ..2)?)?.to_vec::<f32>()?, [1.0, 2.0, 2.0, 4.0, 3.0, 6.0]);
+    /// assert_eq!(x.dot(&x)?.read_scalar_now::<f32>()?, 14.0);
+    /// assert_eq!(x.outer(&x.slice(0, ..2)?)?.read_now::<f32>()?, [1.0, 2.0, 2.0, 4.0, 3.0, 6.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("inner", "vdot"))]
@@ -59,11 +59,11 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 0, 0, 0, 1, 0], [2, 3])?;
     /// let (y, _) = device.upload(&[0, 2, 3], 3)?;
-    /// assert_eq!(x.cross(&y, -1)?.to_vec::<i32>()?, [0, -3, 2, 3, 0, 0]);
+    /// assert_eq!(x.cross(-1, &y)?.read_now::<i32>()?, [0, -3, 2, 3, 0, 0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
-    pub fn cross(&self, other: &Self, axis: impl Into<Axis>) -> Result<Self> {
+    pub fn cross(&self, axis: impl Into<Axis>, other: &Self) -> Result<Self> {
         let what = "cross";
         let (left, right) = (self.dtype(), other.dtype());
         if left != right {
@@ -120,7 +120,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [1, 4])?; // pairs (1, 3), (2, 4)
     /// let (cos, _) = device.upload(&[0.0f32, 1.0], [1, 2])?;
     /// let (sin, _) = device.upload(&[1.0f32, 0.0], [1, 2])?;
-    /// assert_eq!(x.rope(&cos, &sin)?.to_vec::<f32>()?, [-3.0, 2.0, 1.0, 4.0]);
+    /// assert_eq!(x.rope(&cos, &sin)?.read_now::<f32>()?, [-3.0, 2.0, 1.0, 4.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "rotary_embedding")]
@@ -136,7 +136,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [1, 4])?; // pairs (1, 2), (3, 4)
     /// let (cos, _) = device.upload(&[0.0f32, 1.0], [1, 2])?;
     /// let (sin, _) = device.upload(&[1.0f32, 0.0], [1, 2])?;
-    /// assert_eq!(x.rope_interleaved(&cos, &sin)?.to_vec::<f32>()?, [-2.0, 1.0, 3.0, 4.0]);
+    /// assert_eq!(x.rope_interleaved(&cos, &sin)?.read_now::<f32>()?, [-2.0, 1.0, 3.0, 4.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "rope_i")]

@@ -83,7 +83,7 @@ impl Device {
     /// use wharf::DType;
     /// use wharf::tensor::Key;
     ///
-    /// let x = device.uniform(Key::new(42), [100], DType::F32)?.to_vec::<f32>()?;
+    /// let x = device.uniform(Key::new(42), [100], DType::F32)?.read_now::<f32>()?;
     /// assert!(x.iter().all(|x| (0.0..1.0).contains(x)));
     /// # Ok(()) });
     /// ```
@@ -123,7 +123,7 @@ impl Device {
     ///
     /// let x = device.normal(Key::new(42), [2, 3], DType::F32)?;
     /// let again = device.normal(Key::new(42), [2, 3], DType::F32)?;
-    /// assert!(x.eq(&again)?.all(..)?.scalar::<bool>()?, "the same key, the same numbers");
+    /// assert!(x.equal_now(&again)?, "the same key, the same numbers");
     /// # Ok(()) });
     /// ```
     #[doc(alias = "randn")]
@@ -141,7 +141,7 @@ impl Device {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let coins = device.bernoulli(wharf::tensor::Key::new(42), [1000], 0.25)?;
-    /// let heads = coins.count_nonzero(..)?.scalar::<u32>()?;
+    /// let heads = coins.count_nonzero(..)?.read_scalar_now::<u32>()?;
     /// assert!((200..300).contains(&heads), "{heads}");
     /// # Ok(()) });
     /// ```
@@ -155,7 +155,7 @@ impl Device {
         let threshold = (probability * 2f64.powi(32)).round() as u64;
         match u32::try_from(threshold) {
             Ok(threshold) => self.draw(key, shape, Stored::BOOL, Draw::Chance, [threshold, 0]),
-            Err(_) => self.full(shape, DType::Bool, true),
+            Err(_) => self.full(shape, true, DType::Bool),
         }
     }
 
@@ -168,7 +168,7 @@ impl Device {
     /// use wharf::DType;
     /// use wharf::tensor::Key;
     ///
-    /// let dice = device.integers(Key::new(42), [100], 1..7, DType::U8)?.to_vec::<u8>()?;
+    /// let dice = device.integers(Key::new(42), [100], 1..7, DType::U8)?.read_now::<u8>()?;
     /// assert!(dice.iter().all(|dice| (1..7).contains(dice)));
     /// # Ok(()) });
     /// ```
@@ -216,7 +216,7 @@ impl Device {
     /// use wharf::tensor::{Key, Order};
     ///
     /// let order = device.permutation(Key::new(42), 4)?;
-    /// assert_eq!(order.sort(0, Order::Ascending)?.to_vec::<u32>()?, [0, 1, 2, 3]);
+    /// assert_eq!(order.sort(0, Order::Ascending)?.read_now::<u32>()?, [0, 1, 2, 3]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("randperm", "shuffle"))]

@@ -47,7 +47,7 @@ impl Device {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let x = device.arange(0, 1, 0.25, wharf::DType::F32)?;
-    /// assert_eq!(x.to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75]);
+    /// assert_eq!(x.read_now::<f32>()?, [0.0, 0.25, 0.5, 0.75]);
     /// assert!(device.arange(5, 3, 1, wharf::DType::I32)?.shape().is_empty());
     /// # Ok(()) });
     /// ```
@@ -127,7 +127,7 @@ impl Device {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let x = device.linspace(-1, 1, 5, wharf::DType::F32)?;
-    /// assert_eq!(x.to_vec::<f32>()?, [-1.0, -0.5, 0.0, 0.5, 1.0]);
+    /// assert_eq!(x.read_now::<f32>()?, [-1.0, -0.5, 0.0, 0.5, 1.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -172,7 +172,7 @@ impl Device {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let x = device.eye(2, 3, wharf::DType::F32)?;
-    /// assert_eq!(x.to_vec::<f32>()?, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    /// assert_eq!(x.read_now::<f32>()?, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "identity")]

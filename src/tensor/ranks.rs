@@ -43,8 +43,8 @@ impl Tensor {
     ///
     /// let (ends, _) = device.upload(&[10, 20, 20, 30], [4])?;
     /// let (x, _) = device.upload(&[5, 20, 99], [3])?;
-    /// assert_eq!(ends.searchsorted(&x, Insert::Left)?.to_vec::<u32>()?, [0, 1, 4]);
-    /// assert_eq!(ends.searchsorted(&x, Insert::Right)?.to_vec::<u32>()?, [0, 3, 4]);
+    /// assert_eq!(ends.searchsorted(&x, Insert::Left)?.read_now::<u32>()?, [0, 1, 4]);
+    /// assert_eq!(ends.searchsorted(&x, Insert::Right)?.read_now::<u32>()?, [0, 3, 4]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("bucketize", "digitize"))]
@@ -78,7 +78,7 @@ impl Tensor {
             for step in (0..bits).rev().map(|bit| 1u32 << bit) {
                 // The last of those that would lie before it, if there are so many.
                 let last = (&before + (step - 1))?;
-                let place = last.min((length - 1) as u32)?;
+                let place = last.minimum((length - 1) as u32)?;
                 let element = self.picked(what, &place, rank - 1, 1)?;
                 let is_before = last.lt(length as u32)?.and(element.stands(&values, side)?)?;
                 before = is_before.choose(&(&before + step)?, &before)?;
@@ -111,7 +111,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[2, 0, 2, 2], [4])?;
-    /// assert_eq!(x.bincount(4)?.to_vec::<u32>()?, [1, 0, 3, 0]);
+    /// assert_eq!(x.bincount(4)?.read_now::<u32>()?, [1, 0, 3, 0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -138,7 +138,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[0.1f32, 0.9, 1.0, 2.0, 7.0], [5])?;
-    /// assert_eq!(x.histogram(2, 0.0, 2.0)?.to_vec::<u32>()?, [2, 2]);
+    /// assert_eq!(x.histogram(2, 0.0, 2.0)?.read_now::<u32>()?, [2, 2]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "histc")]
@@ -157,7 +157,7 @@ impl Tensor {
             };
             let x = self.cast(wide)?;
             let part = ((&x - low)? * each)?;
-            let part = part.clamp(0.0, bins as f64)?.cast(DType::U32)?.min(bins - 1)?;
+            let part = part.clamp(0.0, bins as f64)?.cast(DType::U32)?.minimum(bins - 1)?;
             let inside = x.ge(low)?.and(x.le(high)?)?;
             inside.choose(&part, bins)?.counted("histogram", all)?.slice(0, ..bins)
         };
@@ -175,13 +175,13 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[4.0f32, 1.0, 3.0, 2.0], [4])?;
-    /// assert_eq!(x.quantile(0.25, 0)?.scalar::<f32>()?, 1.75);
-    /// assert_eq!(x.median(..)?.scalar::<f32>()?, 2.5);
+    /// assert_eq!(x.quantile(0, 0.25)?.read_scalar_now::<f32>()?, 1.75);
+    /// assert_eq!(x.median(..)?.read_scalar_now::<f32>()?, 2.5);
     /// # Ok(()) });
     /// ```
     #[doc(alias("percentile", "kthvalue"))]
     #[track_caller]
-    pub fn quantile(&self, part: f64, axes: impl Into<Axes>) -> Result<Self> {
+    pub fn quantile(&self, axes: impl Into<Axes>, part: f64) -> Result<Self> {
         let axes = axes.into();
         asked(|| self.lying_at(part, &axes)).map_err(|error| error.during("quantile"))
     }
@@ -192,7 +192,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[9.0f32, 1.0, 2.0], [3])?;
-    /// assert_eq!(x.median(..)?.scalar::<f32>()?, 2.0);
+    /// assert_eq!(x.median(..)?.read_scalar_now::<f32>()?, 2.0);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -254,9 +254,9 @@ impl Tensor {
     /// use wharf::tensor::Key;
     ///
     /// let (weights, _) = device.upload(&[0.0f32, 3.0, 0.0, 1.0], [4])?;
-    /// let drawn = weights.multinomial(Key::new(1), 100, true)?.to_vec::<u32>()?;
+    /// let drawn = weights.multinomial(Key::new(1), 100, true)?.read_now::<u32>()?;
     /// assert!(drawn.iter().all(|place| [1, 3].contains(place)));
-    /// let mut both = weights.multinomial(Key::new(1), 2, false)?.to_vec::<u32>()?;
+    /// let mut both = weights.multinomial(Key::new(1), 2, false)?.read_now::<u32>()?;
     /// both.sort();
     /// assert_eq!(both, [1, 3]);
     /// # Ok(()) });
@@ -278,10 +278,10 @@ impl Tensor {
                 // By all bits, because the shortest times win: a coarse one of many rare places
                 // would beat what is likely. A time is neither 0 nor infinite.
                 let bits = self.device.random_bits(key, *self.shape())?.cast(DType::F32)?;
-                let luck = (bits.mul_add(-1.0 / TIMES, -0.5 / TIMES)?).max(LATEST - 1.0)?;
+                let luck = (bits.mul_add(-1.0 / TIMES, -0.5 / TIMES)?).maximum(LATEST - 1.0)?;
                 let time = luck.log1p()?.neg()?;
                 // By roots, whose quotients neither leave the range of f32 nor come to 0.
-                return Ok((weights.sqrt()? / time.sqrt()?)?.top_k(count, axis)?.1);
+                return Ok((weights.sqrt()? / time.sqrt()?)?.top_k(axis, count)?.1);
             }
             let mut dims = self.shape().dims().to_vec();
             dims[axis] = count;
@@ -289,7 +289,7 @@ impl Tensor {
             // Sums of blocks are rounded: they must not fall, nor rise where there is no weight.
             let sums = weights.gt(0.0)?.choose(&weights.cumsum(axis)?, 0.0f32)?.cummax(axis)?;
             let all = sums.slice(axis, -1..)?;
-            sums.searchsorted(&(luck * all)?, Insert::Right)?.min((places - 1) as u32)
+            sums.searchsorted(&(luck * all)?, Insert::Right)?.minimum((places - 1) as u32)
         };
         asked(drawn).map_err(|error: Error| error.during("multinomial"))
     }

@@ -65,8 +65,8 @@ impl Tensor {
     /// [`Tensor::read_as`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
-    pub fn to_vec_as<T: Element>(&self) -> Result<(Vec<T>, Receipt)> {
-        pollster::block_on(self.convert_down(Drive::Block, CallSite::of("to_vec_as")))
+    pub fn read_as_now<T: Element>(&self) -> Result<(Vec<T>, Receipt)> {
+        pollster::block_on(self.convert_down(Drive::Block, CallSite::of("read_as_now")))
     }
 
     /// Reads the bytes of all elements in row-major order, whatever the dtype: each as
@@ -86,8 +86,8 @@ impl Tensor {
     /// [`Tensor::read_bytes`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        pollster::block_on(self.take_down(Drive::Block, CallSite::of("to_bytes")))
+    pub fn read_bytes_now(&self) -> Result<Vec<u8>> {
+        pollster::block_on(self.take_down(Drive::Block, CallSite::of("read_bytes_now")))
     }
 
     /// The bytes of all elements, in order.
@@ -128,8 +128,8 @@ impl Tensor {
     /// [`Tensor::read_view`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
-    pub fn copy_to_view<T: Element>(&self, view: &mut HostViewMut<'_, T>) -> Result<()> {
-        pollster::block_on(self.put_down(Drive::Block, CallSite::of("copy_to_view"), view))
+    pub fn read_view_now<T: Element>(&self, view: &mut HostViewMut<'_, T>) -> Result<()> {
+        pollster::block_on(self.put_down(Drive::Block, CallSite::of("read_view_now"), view))
     }
 
     async fn put_down<T: Element>(

@@ -47,9 +47,9 @@ methods! {
         /// ```
         /// # wharf::testing::example(async |device| {
         /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
-        /// assert_eq!(x.sum(1)?.to_vec::<f32>()?, [6.0, 15.0]);
-        /// assert_eq!(x.sum([0])?.to_vec::<f32>()?, [5.0, 7.0, 9.0]);
-        /// assert_eq!(x.sum(..)?.scalar::<f32>()?, 21.0);
+        /// assert_eq!(x.sum(1)?.read_now::<f32>()?, [6.0, 15.0]);
+        /// assert_eq!(x.sum([0])?.read_now::<f32>()?, [5.0, 7.0, 9.0]);
+        /// assert_eq!(x.sum(..)?.read_scalar_now::<f32>()?, 21.0);
         /// assert_eq!(x.sum(wharf::Axes::keep(1))?.shape().dims(), [2, 1]);
         /// # Ok(()) });
         /// ```
@@ -59,8 +59,8 @@ methods! {
         /// ```
         /// # wharf::testing::example(async |device| {
         /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 6.0], [2, 2])?;
-        /// assert_eq!(x.mean(1)?.to_vec::<f32>()?, [1.5, 4.5]);
-        /// assert_eq!(x.mean(..)?.scalar::<f32>()?, 3.0);
+        /// assert_eq!(x.mean(1)?.read_now::<f32>()?, [1.5, 4.5]);
+        /// assert_eq!(x.mean(..)?.read_scalar_now::<f32>()?, 3.0);
         /// # Ok(()) });
         /// ```
         ;
@@ -89,9 +89,9 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 3.0, 5.0], [3])?;
-    /// assert_eq!(x.var(0, 1)?.scalar::<f32>()?, 4.0); // of a sample: 8 / 2
-    /// assert_eq!((x.var(0, 0)? * 3.0)?.round()?.scalar::<f32>()?, 8.0);
-    /// assert_eq!(x.std(0, 1)?.round()?.scalar::<f32>()?, 2.0);
+    /// assert_eq!(x.var(0, 1)?.read_scalar_now::<f32>()?, 4.0); // of a sample: 8 / 2
+    /// assert_eq!((x.var(0, 0)? * 3.0)?.round()?.read_scalar_now::<f32>()?, 8.0);
+    /// assert_eq!(x.std(0, 1)?.round()?.read_scalar_now::<f32>()?, 2.0);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -116,7 +116,7 @@ impl Tensor {
     /// use wharf::op::Reduction;
     ///
     /// let (x, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
-    /// assert_eq!(x.reduce(Reduction::Max, 1)?.to_vec::<i32>()?, [2, 4]); // x.amax(1)
+    /// assert_eq!(x.reduce(Reduction::Max, 1)?.read_now::<i32>()?, [2, 4]); // x.amax(1)
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -155,8 +155,8 @@ impl Tensor {
         let dtype = reduction.yields(self.dtype());
         match reduction.of_nothing(self.dtype()) {
             _ if kept.is_empty() => self.device.zeros(kept, dtype),
-            Some(Number::Float(x)) => self.device.full(kept, dtype, x),
-            Some(Number::Bool(x)) => self.device.full(kept, dtype, x),
+            Some(Number::Float(x)) => self.device.full(kept, x, dtype),
+            Some(Number::Bool(x)) => self.device.full(kept, x, dtype),
             Some(Number::Int(0)) => self.device.zeros(kept, dtype),
             Some(Number::Int(_)) => self.device.ones(kept, dtype),
             None => Err(ReduceCause::Nothing { reduction, shape: *self.shape() }.into()),
@@ -285,7 +285,7 @@ causes! {
     Kind { name: &'static str, reduction: Reduction, dtype: DType }, DType:
         ("{name} does not exist for {dtype}")
         help ("{name} takes {}: cast to one of them", {
-            let takes = DType::ALL.into_iter().filter(|&d| reduction.takes(d));
+            let takes = DType::ALL.iter().copied().filter(|&d| reduction.takes(d));
             takes.map(DType::name).collect::<Vec<_>>().join(", ")
         });
     Nothing { reduction: Reduction, shape: Shape }, Shape:

@@ -57,6 +57,7 @@ impl Align {
 
 /// How an element between others is made of them: see [`Tensor::interpolate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Interpolation {
     /// It is the one at `i * in / out`, rounded down.
     Nearest,
@@ -94,16 +95,16 @@ impl Tensor {
     ///
     /// let (x, _) = device.upload(&[1.0f32, 3.0], [1, 1, 2])?;
     /// let wide = x.interpolate([4], Interpolation::Linear(Align::Edges))?;
-    /// assert_eq!(wide.to_vec::<f32>()?, [1.0, 1.5, 2.5, 3.0]);
+    /// assert_eq!(wide.read_now::<f32>()?, [1.0, 1.5, 2.5, 3.0]);
     /// let wide = x.interpolate([3], Interpolation::Linear(Align::Corners))?;
-    /// assert_eq!(wide.to_vec::<f32>()?, [1.0, 2.0, 3.0]);
+    /// assert_eq!(wide.read_now::<f32>()?, [1.0, 2.0, 3.0]);
     ///
     /// // What falls between the places of the result is seen only without aliases.
     /// let (stripes, _) = device.upload(&[8.0f32, 0.0, 0.0, 0.0, 0.0, 8.0], [1, 6])?;
     /// let small = stripes.interpolate([2], Interpolation::Linear(Align::Edges))?;
-    /// assert_eq!(small.to_vec::<f32>()?, [0.0, 0.0]);
+    /// assert_eq!(small.read_now::<f32>()?, [0.0, 0.0]);
     /// let small = stripes.interpolate([2], Interpolation::LinearAntialiased)?;
-    /// assert_eq!(small.round()?.to_vec::<f32>()?, [2.0, 2.0]);
+    /// assert_eq!(small.round()?.read_now::<f32>()?, [2.0, 2.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("upsample", "resize"))]
@@ -154,8 +155,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0], [1, 5])?;
-    /// assert_eq!(x.adaptive_avg_pool([2])?.to_vec::<f32>()?, [2.0, 4.0]);
-    /// assert_eq!(x.adaptive_avg_pool([1])?.to_vec::<f32>()?, [3.0]);
+    /// assert_eq!(x.adaptive_avg_pool([2])?.read_now::<f32>()?, [2.0, 4.0]);
+    /// assert_eq!(x.adaptive_avg_pool([1])?.read_now::<f32>()?, [3.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -167,7 +168,7 @@ impl Tensor {
             let dims = self.shape().dims();
             if (0..D).all(|i| dims[first + i].is_multiple_of(size[i])) {
                 let windows: [usize; D] = core::array::from_fn(|i| dims[first + i] / size[i]);
-                return self.avg_pool(&Pooling::of(windows));
+                return self.avg_pool(&Pooling::new(windows));
             }
             let result = self.by_axes(size, |x, axis, length, to| {
                 x.filtered(what, axis, [length, to], Filter::Even)
@@ -196,7 +197,7 @@ impl Tensor {
     /// let (image, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [1, 1, 2, 2])?;
     /// let (grid, _) = device.upload(&[0.0f32, 0.0, 1.0, -1.0, -1.0, 3.0], [1, 1, 3, 2])?;
     /// let seen = image.grid_sample(&grid, Align::Corners, Pad::Constant(0.into()))?;
-    /// assert_eq!(seen.to_vec::<f32>()?, [2.5, 2.0, 0.0]); // its middle, a corner, far below it
+    /// assert_eq!(seen.read_now::<f32>()?, [2.5, 2.0, 0.0]); // its middle, a corner, far below it
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -216,7 +217,7 @@ impl Tensor {
     /// let (image, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [1, 1, 2, 2])?;
     /// let (grid, _) = device.upload(&[0.4f32, -0.4, -2.0, 7.0], [1, 2, 1, 2])?;
     /// let seen = image.grid_sample_nearest(&grid, Align::Edges, Pad::Replicate)?;
-    /// assert_eq!(seen.to_vec::<f32>()?, [2.0, 3.0]);
+    /// assert_eq!(seen.read_now::<f32>()?, [2.0, 3.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -459,7 +460,7 @@ impl Between {
         let Resampling { factor, term, parts, .. } = align.sampling(from, to, false);
         let i = x.device.arange(0, to, 1, DType::I32)?.unsqueeze(1)?;
         let counted = i.mul_add(factor, term)?;
-        let counted = if inside { counted.max(0)? } else { counted };
+        let counted = if inside { counted.maximum(0)? } else { counted };
         let rest = counted.rem_floor(parts)?;
         let part = (rest.cast(computed(x.dtype()))? / f64::from(parts))?;
         Ok(Self { whole: ((counted - rest)? / parts)?, part })

@@ -27,7 +27,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3.0f32, 3.0, 1.0, f32::NEG_INFINITY], [2, 2])?;
-    /// let rows = x.softmax(-1)?.to_vec::<f32>()?;
+    /// let rows = x.softmax(-1)?.read_now::<f32>()?;
     /// let want = [0.5, 0.5, 1.0, 0.0];
     /// assert!(rows.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-4), "{rows:?}");
     /// # Ok(()) });
@@ -42,7 +42,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[-1000.0f32, 0.0], [2])?;
-    /// assert_eq!(x.log_softmax(0)?.to_vec::<f32>()?, [-1000.0, 0.0]); // a softmax is 0 there
+    /// assert_eq!(x.log_softmax(0)?.read_now::<f32>()?, [-1000.0, 0.0]); // a softmax is 0 there
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -60,7 +60,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1.0f32, 3.0], [1, 2])?; // mean 2, variance 1
     /// let (weight, _) = device.upload(&[10.0f32, 100.0], [2])?;
     /// let y = x.layer_norm(1, Some(&weight), None, 1e-6)?.round()?;
-    /// assert_eq!(y.to_vec::<f32>()?, [-10.0, 100.0]);
+    /// assert_eq!(y.read_now::<f32>()?, [-10.0, 100.0]);
     /// assert_eq!(x.layer_norm([0, 1], None, None, 1e-6)?.shape(), x.shape()); // both axes at once
     /// # Ok(()) });
     /// ```
@@ -81,9 +81,9 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 7.0], [1, 2])?; // the mean of the squares is 25
-    /// let weight = device.full(2, wharf::DType::F32, 10.0)?;
+    /// let weight = device.full(2, 10.0, wharf::DType::F32)?;
     /// let y = x.rms_norm(-1, Some(&weight), 0.0)?.round()?;
-    /// assert_eq!(y.to_vec::<f32>()?, [2.0, 14.0]);
+    /// assert_eq!(y.read_now::<f32>()?, [2.0, 14.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -104,9 +104,9 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 5.0], [1, 2])?; // mean 3, variance 4
     /// let (y, [mean, scale]) = x.layer_norm_with_stats(1, None, None, 0.0)?;
-    /// assert_eq!(mean.to_vec::<f32>()?, [3.0]);
-    /// assert_eq!((scale * 100.0)?.round()?.to_vec::<f32>()?, [50.0]);
-    /// assert_eq!(y.round()?.to_vec::<f32>()?, [-1.0, 1.0]);
+    /// assert_eq!(mean.read_now::<f32>()?, [3.0]);
+    /// assert_eq!((scale * 100.0)?.round()?.read_now::<f32>()?, [50.0]);
+    /// assert_eq!(y.round()?.read_now::<f32>()?, [-1.0, 1.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "native_layer_norm")]
@@ -135,8 +135,8 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 7.0], [1, 2])?; // the mean of the squares is 25
     /// let (y, scale) = x.rms_norm_with_stats(1, None, 0.0)?;
-    /// assert_eq!((scale * 100.0)?.round()?.to_vec::<f32>()?, [20.0]);
-    /// assert_eq!((y * 10.0)?.round()?.to_vec::<f32>()?, [2.0, 14.0]);
+    /// assert_eq!((scale * 100.0)?.round()?.read_now::<f32>()?, [20.0]);
+    /// assert_eq!((y * 10.0)?.round()?.read_now::<f32>()?, [2.0, 14.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]

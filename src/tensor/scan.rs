@@ -17,7 +17,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 10, 20, 30], [2, 3])?;
-    /// assert_eq!(x.cumsum(1)?.to_vec::<i32>()?, [1, 3, 6, 10, 30, 60]);
+    /// assert_eq!(x.cumsum(1)?.read_now::<i32>()?, [1, 3, 6, 10, 30, 60]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -40,8 +40,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[5, 6, 7], [3])?;
-    /// assert_eq!(x.cumsum_exclusive(0)?.to_vec::<i32>()?, [0, 5, 11]);
-    /// assert_eq!(x.cumsum_reverse(0)?.to_vec::<i32>()?, [18, 13, 7]);
+    /// assert_eq!(x.cumsum_exclusive(0)?.read_now::<i32>()?, [0, 5, 11]);
+    /// assert_eq!(x.cumsum_reverse(0)?.read_now::<i32>()?, [18, 13, 7]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -66,7 +66,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4], [4])?;
-    /// assert_eq!(x.cumprod(0)?.to_vec::<i32>()?, [1, 2, 6, 24]);
+    /// assert_eq!(x.cumprod(0)?.read_now::<i32>()?, [1, 2, 6, 24]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -79,8 +79,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[2, 5, 1, 7], [4])?;
-    /// assert_eq!(x.cummax(0)?.to_vec::<i32>()?, [2, 5, 5, 7]);
-    /// assert_eq!(x.cummin(0)?.to_vec::<i32>()?, [2, 2, 1, 1]);
+    /// assert_eq!(x.cummax(0)?.read_now::<i32>()?, [2, 5, 5, 7]);
+    /// assert_eq!(x.cummin(0)?.read_now::<i32>()?, [2, 2, 1, 1]);
     /// # Ok(()) });
     /// ```
     #[track_caller]

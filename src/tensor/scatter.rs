@@ -51,7 +51,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
     /// let (index, _) = device.upload(&[1, 0], [2, 1])?; // of each row one
     /// let (source, _) = device.upload(&[8, 9], [2, 1])?;
-    /// assert_eq!(x.scatter(1, &index, &source)?.to_vec::<i32>()?, [1, 8, 9, 4]);
+    /// assert_eq!(x.scatter(1, &index, &source)?.read_now::<i32>()?, [1, 8, 9, 4]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("index_copy", "index_fill", "put_along_axis"))]
@@ -90,7 +90,7 @@ impl Tensor {
     /// let counts = device.zeros([3], wharf::DType::U32)?;
     /// let (classes, _) = device.upload(&[2, 0, 2], [3])?;
     /// let counts = counts.scatter_add(0, &classes, &device.ones([3], wharf::DType::U32)?)?;
-    /// assert_eq!(counts.to_vec::<u32>()?, [1, 0, 2]);
+    /// assert_eq!(counts.read_now::<u32>()?, [1, 0, 2]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "scatter_reduce")]
@@ -108,7 +108,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1, 2, 3], [3])?;
     /// let (index, _) = device.upload(&[2, 0, 2], [3])?;
     /// let (source, _) = device.upload(&[5, 6, 7], [3])?;
-    /// assert_eq!(x.scatter_mul(0, &index, &source)?.to_vec::<i32>()?, [6, 2, 105]);
+    /// assert_eq!(x.scatter_mul(0, &index, &source)?.read_now::<i32>()?, [6, 2, 105]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "scatter_reduce")]
@@ -129,8 +129,8 @@ impl Tensor {
     /// let (x, _) = device.upload(&[5, 5, 5], [3])?;
     /// let (index, _) = device.upload(&[2, 0, 2], [3])?;
     /// let (source, _) = device.upload(&[9, 1, 7], [3])?;
-    /// assert_eq!(x.scatter_max(0, &index, &source)?.to_vec::<i32>()?, [5, 5, 9]);
-    /// assert_eq!(x.scatter_min(0, &index, &source)?.to_vec::<i32>()?, [1, 5, 5]);
+    /// assert_eq!(x.scatter_max(0, &index, &source)?.read_now::<i32>()?, [5, 5, 9]);
+    /// assert_eq!(x.scatter_min(0, &index, &source)?.read_now::<i32>()?, [1, 5, 5]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "scatter_reduce")]
@@ -156,7 +156,7 @@ impl Tensor {
     /// let x = device.zeros([3, 2], wharf::DType::I32)?;
     /// let (rows, _) = device.upload(&[1, 2, 3, 4], [2, 2])?;
     /// let (index, _) = device.upload(&[2, 2], [2])?;
-    /// assert_eq!(x.index_add(0, &index, &rows)?.to_vec::<i32>()?, [0, 0, 0, 0, 4, 6]);
+    /// assert_eq!(x.index_add(0, &index, &rows)?.read_now::<i32>()?, [0, 0, 0, 0, 4, 6]);
     /// # Ok(()) });
     /// ```
     #[track_caller]

@@ -15,7 +15,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0], [3])?;
     /// let filled = x.masked_fill(&x.gt(1.5)?, 0.0)?;
-    /// assert_eq!(filled.to_vec::<f32>()?, [1.0, 0.0, 0.0]);
+    /// assert_eq!(filled.read_now::<f32>()?, [1.0, 0.0, 0.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -32,7 +32,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
     /// let (index, _) = device.upload(&[1, 0, 0, 2], [2, 2])?;
-    /// assert_eq!(x.gather_nd(&index)?.to_vec::<i32>()?, [4, 3]);
+    /// assert_eq!(x.gather_nd(&index)?.read_now::<i32>()?, [4, 3]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -60,7 +60,7 @@ impl Tensor {
     /// let x = device.zeros([2, 3], wharf::DType::I32)?;
     /// let (index, _) = device.upload(&[1, 0, 0, 2], [2, 2])?;
     /// let (source, _) = device.upload(&[7, 8], [2])?;
-    /// assert_eq!(x.scatter_nd(&index, &source)?.to_vec::<i32>()?, [0, 0, 8, 7, 0, 0]);
+    /// assert_eq!(x.scatter_nd(&index, &source)?.read_now::<i32>()?, [0, 0, 8, 7, 0, 0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("index_put", "masked_scatter"))]

@@ -38,7 +38,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[0.0f32, 100.0, f32::NEG_INFINITY], [3])?;
-    /// assert_eq!(x.selu()?.round()?.to_vec::<f32>()?, [0.0, 105.0, -2.0]);
+    /// assert_eq!(x.selu()?.round()?.read_now::<f32>()?, [0.0, 105.0, -2.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -51,7 +51,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[-4.0f32, 0.0, 4.0], [3])?;
-    /// assert_eq!((x.hard_sigmoid()? * 6.0)?.round()?.to_vec::<f32>()?, [0.0, 3.0, 6.0]);
+    /// assert_eq!((x.hard_sigmoid()? * 6.0)?.round()?.read_now::<f32>()?, [0.0, 3.0, 6.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -64,7 +64,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[-3.0f32, 0.0, 1.0], [3])?;
-    /// assert_eq!((x.softsign()? * 4.0)?.round()?.to_vec::<f32>()?, [-3.0, 0.0, 2.0]);
+    /// assert_eq!((x.softsign()? * 4.0)?.round()?.read_now::<f32>()?, [-3.0, 0.0, 2.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -78,7 +78,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3.0f32, 5.0, 0.0, f32::INFINITY], [4])?;
-    /// assert_eq!(x.glu(-1)?.to_vec::<f32>()?, [1.5, 5.0]);
+    /// assert_eq!(x.glu(-1)?.read_now::<f32>()?, [1.5, 5.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -96,7 +96,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[-1.0f32, 2.0, -1.0, -4.0], [2, 2])?; // two of two channels
     /// let (weight, _) = device.upload(&[0.5f32, 0.25], [2])?;
-    /// assert_eq!(x.prelu(&weight)?.to_vec::<f32>()?, [-0.5, 2.0, -0.5, -1.0]);
+    /// assert_eq!(x.prelu(&weight)?.read_now::<f32>()?, [-0.5, 2.0, -0.5, -1.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -125,7 +125,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3.0f32, -4.0, 0.0, -1.0], [2, 2])?;
-    /// assert_eq!(x.l1_norm(1)?.to_vec::<f32>()?, [7.0, 1.0]);
+    /// assert_eq!(x.l1_norm(1)?.read_now::<f32>()?, [7.0, 1.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -149,14 +149,14 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3.0f32, 4.0, 0.0, 0.0], [2, 2])?;
     /// let y = (x.unit(-1)? * 10.0)?.round()?;
-    /// assert_eq!(y.to_vec::<f32>()?, [6.0, 8.0, 0.0, 0.0]);
+    /// assert_eq!(y.read_now::<f32>()?, [6.0, 8.0, 0.0, 0.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "normalize")]
     #[track_caller]
     pub fn unit(&self, axes: impl Into<Axes>) -> Result<Self> {
         let axes = Axes::keep(axes);
-        self.widely("unit", |x| x / &x.norm(axes)?.max(LENGTH_MIN)?)
+        self.widely("unit", |x| x / &x.norm(axes)?.maximum(LENGTH_MIN)?)
     }
 
     /// The cosine of the angle between vectors along an axis; shapes broadcast. Of a vector shorter
@@ -167,11 +167,11 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[3.0f32, 4.0, -4.0, 3.0], [2, 2])?;
     /// let (y, _) = device.upload(&[6.0f32, 8.0], [2])?;
-    /// assert_eq!(x.cosine_similarity(&y, -1)?.to_vec::<f32>()?, [1.0, 0.0]);
+    /// assert_eq!(x.cosine_similarity(-1, &y)?.read_now::<f32>()?, [1.0, 0.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
-    pub fn cosine_similarity(&self, other: &Self, axis: impl Into<Axis>) -> Result<Self> {
+    pub fn cosine_similarity(&self, axis: impl Into<Axis>, other: &Self) -> Result<Self> {
         let (what, axis) = ("cosine_similarity", axis.into());
         let (left, right) = (self.dtype(), other.dtype());
         if left != right {
@@ -181,7 +181,7 @@ impl Tensor {
             let shape = self.shape().broadcast(other.shape())?;
             let y = other.cast(x.dtype())?.broadcast_to(shape)?;
             let x = x.broadcast_to(shape)?;
-            let length = |x: &Self| x.norm(axis)?.max(LENGTH_MIN);
+            let length = |x: &Self| x.norm(axis)?.maximum(LENGTH_MIN);
             ((&x * &y)?.sum(axis)? / &length(&x)?)? / &length(&y)?
         })
     }

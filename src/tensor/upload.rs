@@ -118,7 +118,7 @@ impl Device {
     /// # wharf::testing::example(async |device| {
     /// let (x, receipt) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
     /// assert!(receipt.is_exact());
-    /// assert_eq!(x.slice(0, 1..2)?.to_vec::<i32>()?, [4, 5, 6]);
+    /// assert_eq!(x.slice(0, 1..2)?.read_now::<i32>()?, [4, 5, 6]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("from_slice", "from_vec"))]
@@ -152,12 +152,12 @@ impl Device {
     ///
     /// let columns = HostView::column_major(&[1, 2, 3, 4, 5, 6], [3, 2])?;
     /// let (x, _) = device.upload_view(columns)?;
-    /// assert_eq!(x.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
+    /// assert_eq!(x.read_now::<i32>()?, [1, 4, 2, 5, 3, 6]);
     ///
     /// // Bytes whose dtype only the program's input says.
     /// let bytes = HostView::from_bytes(&[1, 0, 2, 1], [2], DType::U16)?;
     /// let (x, _) = device.upload_view(bytes)?;
-    /// assert_eq!(x.to_vec::<u16>()?, [1, 258]);
+    /// assert_eq!(x.read_now::<u16>()?, [1, 258]);
     /// # Ok(()) });
     /// ```
     #[track_caller]

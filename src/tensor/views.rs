@@ -20,9 +20,9 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
-    /// assert_eq!(x.slice(0, 1..2)?.to_vec::<i32>()?, [4, 5, 6]);
-    /// assert_eq!(x.slice(1, ..2)?.to_vec::<i32>()?, [1, 2, 4, 5]);
-    /// assert_eq!(x.slice(-1, -2..)?.to_vec::<i32>()?, [2, 3, 5, 6]);
+    /// assert_eq!(x.slice(0, 1..2)?.read_now::<i32>()?, [4, 5, 6]);
+    /// assert_eq!(x.slice(1, ..2)?.read_now::<i32>()?, [1, 2, 4, 5]);
+    /// assert_eq!(x.slice(-1, -2..)?.read_now::<i32>()?, [2, 3, 5, 6]);
     /// assert!(x.slice(1, 2..4).is_err());
     /// # Ok(()) });
     /// ```
@@ -38,8 +38,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5], [5])?;
-    /// assert_eq!(x.slice_step(0, .., 2)?.to_vec::<i32>()?, [1, 3, 5]);
-    /// assert_eq!(x.slice_step(0, ..4, -2)?.to_vec::<i32>()?, [4, 2]);
+    /// assert_eq!(x.slice_step(0, .., 2)?.read_now::<i32>()?, [1, 3, 5]);
+    /// assert_eq!(x.slice_step(0, ..4, -2)?.read_now::<i32>()?, [4, 2]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "step_by")]
@@ -65,8 +65,8 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
-    /// assert_eq!(x.select(0, 1)?.to_vec::<i32>()?, [4, 5, 6]);
-    /// assert_eq!(x.select(1, -1)?.to_vec::<i32>()?, [3, 6]);
+    /// assert_eq!(x.select(0, 1)?.read_now::<i32>()?, [4, 5, 6]);
+    /// assert_eq!(x.select(1, -1)?.read_now::<i32>()?, [3, 6]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "index_axis")]
@@ -82,10 +82,10 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3])?;
-    /// assert_eq!(x.at(-1)?.to_vec::<i32>()?, [7, 8, 9]);
-    /// assert_eq!(x.at((.., 1))?.to_vec::<i32>()?, [2, 5, 8]);
-    /// assert_eq!(x.at((1.., ..=1))?.to_vec::<i32>()?, [4, 5, 7, 8]);
-    /// assert_eq!(x.at((1, 2))?.scalar::<i32>()?, 6);
+    /// assert_eq!(x.at(-1)?.read_now::<i32>()?, [7, 8, 9]);
+    /// assert_eq!(x.at((.., 1))?.read_now::<i32>()?, [2, 5, 8]);
+    /// assert_eq!(x.at((1.., ..=1))?.read_now::<i32>()?, [4, 5, 7, 8]);
+    /// assert_eq!(x.at((1, 2))?.read_scalar_now::<i32>()?, 6);
     /// # Ok(()) });
     /// ```
     #[doc(alias("i", "index", "s!", "get"))]
@@ -100,7 +100,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
-    /// assert_eq!(x.flip(1)?.to_vec::<i32>()?, [3, 2, 1, 6, 5, 4]);
+    /// assert_eq!(x.flip(1)?.read_now::<i32>()?, [3, 2, 1, 6, 5, 4]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("invert_axis", "reverse"))]
@@ -137,7 +137,7 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
     /// assert_eq!(x.t()?.shape().dims(), [3, 2]);
-    /// assert_eq!(x.t()?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
+    /// assert_eq!(x.t()?.read_now::<i32>()?, [1, 4, 2, 5, 3, 6]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "transpose")]
@@ -152,7 +152,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (row, _) = device.upload(&[1, 2, 3], [3])?;
-    /// assert_eq!(row.broadcast_to([2, 3])?.to_vec::<i32>()?, [1, 2, 3, 1, 2, 3]);
+    /// assert_eq!(row.broadcast_to([2, 3])?.read_now::<i32>()?, [1, 2, 3, 1, 2, 3]);
     /// assert!(row.broadcast_to([3, 2]).is_err());
     /// # Ok(()) });
     /// ```
@@ -170,9 +170,9 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5, 6], [6])?;
     /// let rows = x.reshape([2, -1])?;
-    /// assert_eq!(rows.slice(0, 1..2)?.to_vec::<i32>()?, [4, 5, 6]);
+    /// assert_eq!(rows.slice(0, 1..2)?.read_now::<i32>()?, [4, 5, 6]);
     /// assert!(rows.t()?.reshape(6).is_err());
-    /// assert_eq!(rows.t()?.reshape_copied(6)?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
+    /// assert_eq!(rows.t()?.reshape_copied(6)?.read_now::<i32>()?, [1, 4, 2, 5, 3, 6]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("view", "unflatten"))]
@@ -215,7 +215,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1.0f32, 2.0], [2])?;
     /// assert_eq!(x.unsqueeze(0)?.shape().dims(), [1, 2]);
     /// let sums = (x.unsqueeze(-1)? + &x)?; // every one plus every one
-    /// assert_eq!(sums.to_vec::<f32>()?, [2.0, 3.0, 3.0, 4.0]);
+    /// assert_eq!(sums.read_now::<f32>()?, [2.0, 3.0, 3.0, 4.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("expand_dims", "insert_axis"))]
@@ -232,7 +232,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1, 2, 3, 4, 5], [5])?;
     /// let windows = x.windows(0, 3, 2)?;
     /// assert_eq!(windows.shape().dims(), [2, 3]);
-    /// assert_eq!(windows.to_vec::<i32>()?, [1, 2, 3, 3, 4, 5]);
+    /// assert_eq!(windows.read_now::<i32>()?, [1, 2, 3, 3, 4, 5]);
     /// # Ok(()) });
     /// ```
     #[doc(alias("unfold", "sliding_window_view"))]

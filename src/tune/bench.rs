@@ -10,8 +10,8 @@ use crate::host::blocks::{Blocks, Share};
 use crate::kernel::attention::choice::tuned::AttentionSize;
 use crate::kernel::choice::Problem;
 use crate::kernel::matmul::choice::tuned::ProductSize;
-use crate::kernel::quantised::choice::WeightsSize;
-use crate::kernel::quantised::oracle::BLOCKWISE;
+use crate::kernel::quantized::choice::WeightsSize;
+use crate::kernel::quantized::oracle::BLOCKWISE;
 use crate::kernel::reduce::choice::SumSize;
 use crate::kernel::rows::choice::RowsSize;
 use crate::kernel::sort::choice::SortSize;
@@ -21,7 +21,7 @@ use crate::op::{Joint, Reduction};
 use crate::proof::{Budget, Claim, Formed, Oracle, judge};
 use crate::reference::{Sight, matmul_dtype};
 use crate::shape::Shape;
-use crate::tensor::{Attention, Order, Quantised, Tensor};
+use crate::tensor::{Attention, Order, Quantized, Tensor};
 
 /// Steps of the oracle for a result: a multiplication is one.
 const STEPS: u64 = 1 << 22;
@@ -39,7 +39,7 @@ pub(super) struct Bench {
     pub(super) work: f64,
     inputs: Vec<Input>,
     /// Weights in blocks, whose parts are the last inputs.
-    weights: Option<Quantised>,
+    weights: Option<Quantized>,
     claim: Claim,
     steps: u64,
 }
@@ -81,7 +81,7 @@ impl Bench {
                 let how = if size.causal { Attention::new().causal() } else { Attention::new() };
                 input(0).attention(&input(1), &input(2), &how)?.permute([0, 2, 1, 3])
             }
-            (Problem::Weights(_), Some(weights)) => input(0).linear(weights, None, None),
+            (Problem::Weights(_), Some(weights)) => input(0).linear(weights, None),
             (Problem::Rows(RowsSize { is_softmax: true, .. }), _) => input(0).softmax(1),
             (Problem::Rows(_), _) => input(0).rms_norm(1, None, EPS),
             (Problem::Sum(_), _) => input(0).sum(1),
@@ -119,7 +119,7 @@ struct Input {
 /// What a bench is made of.
 struct Setup {
     inputs: Vec<Input>,
-    weights: Option<Quantised>,
+    weights: Option<Quantized>,
     core: Oracle,
     /// The dtype of what the core makes; shape and dtype of the result.
     result: (DType, Shape, DType),
@@ -215,7 +215,7 @@ impl Workshop<'_> {
         });
         let [values, scales] = parts;
         let (values, scales) = (values?, scales?);
-        let weights = Quantised::of(&values.tensor, &scales.tensor)?;
+        let weights = Quantized::of(&values.tensor, &scales.tensor)?;
         let inputs = vec![x, values, scales];
         let told = Blocks::ALL.iter().position(|&known| known == form).unwrap_or(0);
         let core = Oracle::Own { by: &BLOCKWISE, told: vec![told as u32] };

@@ -227,7 +227,7 @@ mod tests {
         for (i, form) in Form::all().enumerate() {
             assert_eq!(form as usize, i, "{} is out of order", form.name());
         }
-        for d in DType::ALL {
+        for d in DType::ALL.iter().copied() {
             assert_eq!(Form::of(d, true).width() as usize, d.width(), "{d} has another width");
             assert_eq!(Form::of(d, false).width() as usize, d.width(), "{d} has another width");
         }

@@ -47,7 +47,7 @@ impl Needs {
 
     /// The capabilities that an adapter has.
     pub(crate) fn had_by(caps: &Caps) -> Self {
-        let has = |name| Feature::ALL.into_iter().any(|f| f.name() == name && caps.has(f));
+        let has = |name| Feature::ALL.iter().copied().any(|f| f.name() == name && caps.has(f));
         let had = Self::NAMES.into_iter().filter(|&(_, name)| has(name));
         had.fold(Self::NONE, |all, (need, _)| all.union(need))
     }

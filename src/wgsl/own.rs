@@ -243,7 +243,7 @@ impl OwnText {
         let first = self.reflect(values, &Stowage::default(), Rigour::default());
         match first {
             Err(error) if !arrays(&without_comments(&self.text)).is_empty() => {
-                let mut others = Kind::ALL.into_iter();
+                let mut others = Kind::ALL.iter().copied();
                 let valid = others
                     .find_map(|kind| self.reflect(values, &stored(kind), Rigour::default()).ok());
                 valid.ok_or(error)

@@ -77,7 +77,7 @@ fn differences(caps: &Caps, passport: &Value) -> Vec<String> {
     compare("device", json!(format!("{:#06x}", id.device)), &of["device"]);
     compare("kind", json!(id.device_type.name()), &of["kind"]);
     compare("driver", json!(id.driver), &of["driver"]);
-    for feature in Feature::ALL {
+    for feature in Feature::ALL.iter().copied() {
         // A passport is silent on what it is older than.
         if let Some(theirs) = passport["features"].get(feature.name()) {
             compare(feature.name(), json!(caps.has(feature)), theirs);

@@ -22,7 +22,7 @@ pub(crate) fn device() -> Option<Device> {
     if not_run::without_gpu() {
         return None;
     }
-    Some(Device::best(&Policy::exact()).expect("an adapter; without one: WHARF_TEST_NO_GPU=1"))
+    Some(Device::best_now(&Policy::exact()).expect("an adapter; without one: WHARF_TEST_NO_GPU=1"))
 }
 
 /// The gpu tier has no tokenizer: it takes the tokens of the sentences from a file, which are those

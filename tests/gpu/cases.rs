@@ -45,7 +45,7 @@ mod portable;
 pub(crate) mod probe;
 mod profile;
 mod published;
-mod quantised;
+mod quantized;
 mod random;
 mod reads;
 mod reduce;
@@ -110,7 +110,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(linalg::cases(adapter));
     cases.extend(fourier::cases(adapter));
     cases.extend(matmul::cases(adapter));
-    cases.extend(quantised::cases(adapter));
+    cases.extend(quantized::cases(adapter));
     cases.extend(trusting::cases());
     cases.extend(parted::cases());
     cases.extend(laid::cases());

@@ -29,7 +29,7 @@ pub(crate) fn run() -> Option<ExitCode> {
 
 /// Takes memory until there is none left, and checks that the process can go on.
 fn exhaust() -> Outcome {
-    let device = Device::best(&Policy::exact()).map_err(show)?;
+    let device = Device::best_now(&Policy::exact()).map_err(show)?;
     device.set_cap(None);
     let data = vec![1.5f32; 16 << 20];
     let mut held = Vec::new();
@@ -45,7 +45,7 @@ fn exhaust() -> Outcome {
     let survivor = held.swap_remove(0);
     held.clear();
     let small = (&survivor.slice(0, 0..1000).map_err(show)? + 1.0f32).map_err(show)?;
-    ensure!(small.to_vec::<f32>().map_err(show)? == [2.5; 1000], "the device did not survive");
+    ensure!(small.read_now::<f32>().map_err(show)? == [2.5; 1000], "the device did not survive");
     println!("{error}");
     Ok(())
 }

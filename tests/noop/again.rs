@@ -26,7 +26,7 @@ fn chain(x: &Tensor) -> wharf::Result<Vec<Tensor>> {
 }
 
 fn computed(tensor: &Tensor) -> Result<(), Error> {
-    tensor.to_vec::<f32>().map(|values| {
+    tensor.read_now::<f32>().map(|values| {
         assert_eq!(values.len(), tensor.shape().elements(), "as many as it has");
     })
 }
@@ -163,7 +163,7 @@ fn a_tensor_that_could_not_be_assigned_to_keeps_what_it_had() {
 #[test]
 fn a_tensor_keeps_what_it_had_if_the_values_are_refused() {
     let device = device(|caps| caps);
-    let mut x = device.full((), DType::F32, 1.0).expect("it fits");
+    let mut x = device.full((), 1.0, DType::F32).expect("it fits");
     let many = x.broadcast_to([1usize << 59]).and_then(|many| many.sum(0)).expect("deferred");
     let error = x.assign(many).expect_err("nothing has so many elements");
     assert!(!error.is_out_of_memory(), "{error:?}");
@@ -174,11 +174,11 @@ fn a_tensor_keeps_what_it_had_if_the_values_are_refused() {
 #[test]
 fn a_failed_batch_is_told_of_memory_that_changed_hands() {
     let device = device(|caps| caps);
-    let mut x = device.full([8], DType::F32, 1.0).expect("it fits");
+    let mut x = device.full([8], 1.0, DType::F32).expect("it fits");
     x.compute().expect("it is recorded");
     device.fail(Call::Submission, 0..1);
     let lent = x.lend_mut().map(drop).expect_err("what was recorded is dropped");
-    let read = x.to_vec::<f32>().expect_err("nothing was written");
+    let read = x.read_now::<f32>().expect_err("nothing was written");
     assert_eq!(read.kind(), lent.kind(), "{read}");
 }
 

@@ -37,12 +37,12 @@ fn carried(
 
 /// The values and scales of blocks.
 fn parts(set: &TensorSet) -> (Vec<i8>, Vec<f32>) {
-    let blocks = set.quantised("w").expect("both are there");
-    let scales = blocks.scales().to_vec::<f16>().expect("read");
+    let blocks = set.quantized("w").expect("both are there");
+    let scales = blocks.scales().read_now::<f16>().expect("read");
     let values = match blocks.form() {
-        Blocks::Q8 => blocks.values().to_vec::<i8>().expect("read"),
+        Blocks::Q8 => blocks.values().read_now::<i8>().expect("read"),
         _ => {
-            let bytes = blocks.values().to_vec::<u8>().expect("read");
+            let bytes = blocks.values().read_now::<u8>().expect("read");
             let place = |i: usize| bytes[i / 32 * 16 + i % 16] >> (i % 32 / 16 * 4) & 15;
             (0..2 * bytes.len()).map(|i| place(i).cast_signed() - 8).collect()
         }
@@ -161,7 +161,7 @@ fn other_blocks_are_ggmls_bit_for_bit() {
         let set = load(&capable(), name);
         let mut end = file.len();
         for &(name, form, order) in tensors.iter().rev() {
-            let blocks = set.quantised(name).expect("both are there");
+            let blocks = set.quantized(name).expect("both are there");
             assert_eq!((blocks.form(), blocks.shape().dims()), (form, &dims[..]), "{name}");
             let [mut values, mut scales] = [blocks.values(), blocks.scales()].map(raw);
             let mut whole = Vec::new();
@@ -188,14 +188,14 @@ fn blocks_of_four_bits_are_ggmls_bit_for_bit() {
         ("odd", Blocks::Q4, [4, 96], [2, 16]),
         ("super", Blocks::Q4K, [5, 768], [16, 128]),
     ] {
-        let blocks = set.quantised(name).expect("both are there");
+        let blocks = set.quantized(name).expect("both are there");
         assert_eq!((blocks.form(), blocks.shape().dims()), (form, &shape[..]), "{name}");
         let [values, scales] = [blocks.values(), blocks.scales()].map(raw);
         let parts = scales.chunks(first).zip(values.chunks(rest));
         let whole: Vec<u8> = parts.flat_map(|(scale, values)| [scale, values].concat()).collect();
         assert!(whole == ggmls(name), "{name}");
     }
-    let plain = set.get("plain").expect("there").to_vec::<f32>().expect("read");
+    let plain = set.get("plain").expect("there").read_now::<f32>().expect("read");
     let mut shipment = Shipment::new();
     let view = HostView::new(&plain, [12, 128]).expect("it fits");
     shipment.add_as("small", view, Blocks::Q4).expect("new");
@@ -207,7 +207,7 @@ fn blocks_of_four_bits_are_ggmls_bit_for_bit() {
     assert!(half.add_as("w", view, Blocks::Q8).is_err(), "a part of it is there");
     half.add("w.values", view).expect("nothing was added by halves");
     let error = device.upload_set(&shipment).expect_err("it is only read");
-    assert!(error.to_string().contains("nothing is quantised to q4_k"), "{error}");
+    assert!(error.to_string().contains("nothing is quantized to q4_k"), "{error}");
     assert!(error.help().is_some(), "{error:?}");
     for part in ["small.values", "small.scales"] {
         let [ours, theirs] = [&made, &set].map(|set| raw(set.get(part).expect("there")));

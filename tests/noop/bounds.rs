@@ -57,16 +57,16 @@ fn narrow<S: Integer, T: Integer>(device: &Device) {
     let (values, want) = (repeated(&those::<S>(&inside)), repeated(&those::<T>(&inside)));
     let exact = Tally { exact: COUNT as u64, ..Tally::default() };
     let (up, receipt) = device.upload_as(&values, COUNT, T::DTYPE).expect(&pair);
-    assert_eq!((up.to_vec::<T>().expect(&pair), receipt.tally), (want.clone(), exact), "{pair}");
+    assert_eq!((up.read_now::<T>().expect(&pair), receipt.tally), (want.clone(), exact), "{pair}");
     let (stored, _) = device.upload(&values, COUNT).expect(&pair);
-    let (down, receipt) = stored.to_vec_as::<T>().expect(&pair);
+    let (down, receipt) = stored.read_as_now::<T>().expect(&pair);
     assert_eq!((down, receipt.tally), (want, exact), "{pair}, on the way down");
     for (n, place) in outside.into_iter().flat_map(|n| PLACES.map(|place| (n, place))) {
         let mut values = repeated(&those::<S>(&[1]));
         values[place] = those(&[n])[0];
         let (stored, _) = device.upload(&values, COUNT).expect(&pair);
         let up = device.upload_as(&values, COUNT, T::DTYPE).expect_err(&pair);
-        let down = stored.to_vec_as::<T>().expect_err(&pair);
+        let down = stored.read_as_now::<T>().expect_err(&pair);
         for error in [up, down] {
             let text = format!("{pair}: value {n} at index {place} is out of range");
             assert_eq!((error.kind(), error.to_string()), (ErrorKind::Conversion, text));
@@ -133,7 +133,7 @@ fn float_from<S: Integer>(device: &Device) {
         assert_eq!(receipt.tally, tally, "{pair}");
         let changes = tally.rounded + tally.overflowed;
         assert_eq!(changes == 0, S::DTYPE.fits_in(to), "{pair}");
-        assert_eq!(tensor.to_vec_as::<f64>().expect(&pair).0, want, "{pair}");
+        assert_eq!(tensor.read_as_now::<f64>().expect(&pair).0, want, "{pair}");
     }
 }
 

@@ -426,7 +426,7 @@ fn what_was_broken_off_begins_again() {
     assert_eq!(error.kind(), ErrorKind::Conversion, "{error:?}");
     let whole = archive.shipment().expect("known");
     let (set, _) = strict.upload_set(&whole).expect("from its front");
-    let values = set.get("x").expect("there").to_vec::<f32>().expect("read");
+    let values = set.get("x").expect("there").read_now::<f32>().expect("read");
     assert!(values.len() == 1_000_000 && values.iter().all(|&x| x == 1e9), "all of it");
     let _ = std::fs::remove_file(&path);
 }
@@ -455,7 +455,7 @@ fn two_who_read_a_member_do_not_make_each_other_begin_again() {
         })
         .expect("from where it was");
     let all = [&set, inner.as_ref().expect("it was called")]
-        .map(|set| set.get("x").expect("there").to_bytes().expect("read"));
+        .map(|set| set.get("x").expect("there").read_bytes_now().expect("read"));
     assert!(all[0].len() == 12_000_000 && all[0] == all[1], "the same");
     let _ = std::fs::remove_file(&path);
 }

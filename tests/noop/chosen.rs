@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use wharf::caps::{Caps, Limit, fixtures};
-use wharf::tensor::{Attention, Conv, Quantised};
+use wharf::tensor::{Attention, Conv, Quantized};
 use wharf::{DType, Device, Policy, Result, Tensor};
 
 type Make = fn(&Device, DType) -> Result<Tensor>;
@@ -47,19 +47,19 @@ fn product(device: &Device, dtype: DType, [m, n, k]: [usize; 3]) -> Result<Tenso
 }
 
 fn weights(device: &Device, dtype: DType, rows: usize) -> Result<Tensor> {
-    device.blank([rows, 4096], dtype)?.linear(&device.blank([4096, 4096], dtype)?, None, None)
+    device.blank([rows, 4096], dtype)?.linear(&device.blank([4096, 4096], dtype)?, None)
 }
 
 fn blocks(device: &Device, dtype: DType, rows: usize) -> Result<Tensor> {
     let (values, scales) =
         (device.blank([4096, 4096], DType::I8)?, device.blank([4096, 128], DType::F16)?);
-    device.blank([rows, 4096], dtype)?.linear(&Quantised::of(&values, &scales)?, None, None)
+    device.blank([rows, 4096], dtype)?.linear(&Quantized::of(&values, &scales)?, None)
 }
 
 fn halves(device: &Device, dtype: DType, rows: usize) -> Result<Tensor> {
     let (values, scales) =
         (device.blank([4096, 2048], DType::U8)?, device.blank([4096, 128], DType::F16)?);
-    device.blank([rows, 4096], dtype)?.linear(&Quantised::of(&values, &scales)?, None, None)
+    device.blank([rows, 4096], dtype)?.linear(&Quantized::of(&values, &scales)?, None)
 }
 
 fn attention(device: &Device, dtype: DType, queries: usize, width: usize) -> Result<Tensor> {
@@ -144,7 +144,7 @@ fn narrow_weights_are_read_as_they_lie() {
             let told = |weights: DType| {
                 let x = device.blank([rows, 512], DType::F32).expect("it fits");
                 let weights = device.blank([1024, 512], weights).expect("it fits");
-                let told = x.linear(&weights, None, None).expect("it is recorded").explain();
+                let told = x.linear(&weights, None).expect("it is recorded").explain();
                 assert!(told.error.is_none(), "{name}: {:?}", told.error);
                 told.kernels.iter().map(|k| (k.name, k.dispatches.clone())).collect::<Vec<_>>()
             };

@@ -56,7 +56,13 @@ const fn door(
     Door { name, way, bytes, call, line: Location::caller().line() }
 }
 
+/// Every door that carries what it is told, in the order of their lines.
 fn doors() -> Vec<Door> {
+    [carriers(), saves()].into_iter().flatten().collect()
+}
+
+/// Doors to devices, and back to the host.
+fn carriers() -> Vec<Door> {
     vec![
         door("upload", Up, &[320], |s| s.here.upload(&DATA, 80).map(drop)),
         door("upload_as", Up, &[640], |s| s.here.upload_as(&DATA, 80, DType::F64).map(drop)),
@@ -68,23 +74,28 @@ fn doors() -> Vec<Door> {
         }),
         door("read", Down, &[160], |s| block_on(s.tensor.read::<f32>()).map(drop)),
         door("read_into", Down, &[160], |s| block_on(s.tensor.read_into(&mut [0f32; 40]))),
-        door("to_vec", Down, &[160], |s| s.tensor.to_vec::<f32>().map(drop)),
-        door("copy_to_slice", Down, &[160], |s| s.tensor.copy_to_slice(&mut [0f32; 40])),
-        door("scalar", Down, &[4], |s| s.tensor.slice(1, 7..8)?.scalar::<f32>().map(drop)),
+        door("read_now", Down, &[160], |s| s.tensor.read_now::<f32>().map(drop)),
+        door("read_into_now", Down, &[160], |s| s.tensor.read_into_now(&mut [0f32; 40])),
+        door("read_scalar", Down, &[4], |s| {
+            block_on(s.tensor.slice(1, 7..8)?.read_scalar::<f32>()).map(drop)
+        }),
+        door("read_scalar_now", Down, &[4], |s| {
+            s.tensor.slice(1, 7..8)?.read_scalar_now::<f32>().map(drop)
+        }),
         door("read_as", Down, &[160], |s| block_on(s.tensor.read_as::<f64>()).map(drop)),
-        door("to_vec_as", Down, &[160], |s| s.tensor.to_vec_as::<f64>().map(drop)),
+        door("read_as_now", Down, &[160], |s| s.tensor.read_as_now::<f64>().map(drop)),
         door("read_bytes", Down, &[160], |s| block_on(s.tensor.read_bytes()).map(drop)),
-        door("to_bytes", Down, &[160], |s| s.tensor.to_bytes().map(drop)),
+        door("read_bytes_now", Down, &[160], |s| s.tensor.read_bytes_now().map(drop)),
         door("read_view", Down, &[160], |s| {
             let mut data = [0f32; 40];
             block_on(s.tensor.read_view(&mut HostViewMut::column_major(&mut data, SHAPE)?))
         }),
-        door("copy_to_view", Down, &[160], |s| {
+        door("read_view_now", Down, &[160], |s| {
             let mut data = [0f32; 40];
-            s.tensor.copy_to_view(&mut HostViewMut::column_major(&mut data, SHAPE)?)
+            s.tensor.read_view_now(&mut HostViewMut::column_major(&mut data, SHAPE)?)
         }),
         door("read_array", Down, &[160], |s| block_on(s.tensor.read_array::<f32>()).map(drop)),
-        door("to_array", Down, &[160], |s| s.tensor.to_array::<f32>().map(drop)),
+        door("read_array_now", Down, &[160], |s| s.tensor.read_array_now::<f32>().map(drop)),
         door("picture", Down, &[160], |s| block_on(s.tensor.picture()).map(drop)),
         door("picture_now", Down, &[160], |s| s.tensor.picture_now().map(drop)),
         door("equal", Down, &[1], |s| block_on(s.tensor.equal(&s.tensor)).map(drop)),
@@ -105,14 +116,21 @@ fn doors() -> Vec<Door> {
         }),
         door("unique", Down, &[4], |s| block_on(s.tensor.unique()).map(drop)),
         door("unique_now", Down, &[4], |s| s.tensor.unique_now().map(drop)),
-        door("quantise", Down, &[36], |s| block_on(s.tensor.quantise(Blocks::Q8)).map(drop)),
-        door("to_quantised", Down, &[36], |s| s.tensor.to_quantised(Blocks::Q8).map(drop)),
+        door("quantize", Down, &[36], |s| block_on(s.tensor.quantize(Blocks::Q8)).map(drop)),
+        door("quantize_now", Down, &[36], |s| s.tensor.quantize_now(Blocks::Q8).map(drop)),
         door("to", Over, &[160], |s| block_on(s.tensor.to(&s.there)).map(drop)),
-        door("move_to", Over, &[160], |s| s.tensor.move_to(&s.there).map(drop)),
+        door("to_now", Over, &[160], |s| s.tensor.to_now(&s.there).map(drop)),
         door("set.to", Over, &[8, 160], |s| block_on(s.set.to(&s.there)).map(drop)),
         door("set.to_with", Over, &[8, 160], |s| {
             block_on(s.set.to_with(&s.there, |_| ())).map(drop)
         }),
+        door("set.to_now", Over, &[8, 160], |s| s.set.to_now(&s.there).map(drop)),
+    ]
+}
+
+/// Doors into files.
+fn saves() -> Vec<Door> {
+    vec![
         door("save_npy", Down, &[160], |s| s.tensor.save_npy(crate::scratch("door")).map(drop)),
         door("set.save_npz", Down, &[8, 160], |s| {
             s.set.save_npz(crate::scratch("bundle")).map(drop)
@@ -122,7 +140,6 @@ fn doors() -> Vec<Door> {
             let none = std::collections::BTreeMap::<String, String>::new();
             s.set.save_with_remarks(crate::scratch("remarks"), &none).map(drop)
         }),
-        door("set.move_to", Over, &[8, 160], |s| s.set.move_to(&s.there).map(drop)),
     ]
 }
 
@@ -414,7 +431,7 @@ fn without_memory_nothing_is_kept_and_the_next_call_crosses() {
 fn a_lost_device_is_named_and_nothing_is_kept() {
     for door in doors() {
         let lose = |device: &Device, n| match n {
-            0 => device.wgpu().0.destroy(),
+            0 => device.wgpu_device().destroy(),
             n => device.lose_after(n),
         };
         failing(&door, lose, |stage, n, error| {

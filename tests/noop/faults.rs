@@ -12,11 +12,11 @@ fn story(device: &Device) -> Result<()> {
     let large: Vec<f32> = (0..300_000u32).map(|i| i as f32).collect();
     let (a, _) = device.upload(&small, [10, 100])?;
     let (b, _) = device.upload(&large, [300, 1000])?;
-    assert_eq!(a.to_vec::<u16>()?, small, "the small one");
+    assert_eq!(a.read_now::<u16>()?, small, "the small one");
     drop(a);
     let (c, _) = device.upload(&large[..100_000], [100_000])?;
-    assert_eq!(b.slice(0, 0..10)?.to_vec::<f32>()?, &large[..10_000], "a part of the large one");
-    assert_eq!(c.to_vec::<f32>()?, &large[..100_000], "the second large one");
+    assert_eq!(b.slice(0, 0..10)?.read_now::<f32>()?, &large[..10_000], "a part of the large one");
+    assert_eq!(c.read_now::<f32>()?, &large[..100_000], "the second large one");
     Ok(())
 }
 
@@ -45,7 +45,7 @@ fn what_has_failed_is_not_assigned() {
     for values in [&failed, &twice] {
         let error = kept.assign(values).expect_err("it has no values");
         assert_eq!(error.kind(), ErrorKind::Shape, "{error:?}");
-        assert_eq!(kept.to_vec::<f32>().expect("what it had"), [1.0, 2.0]);
+        assert_eq!(kept.read_now::<f32>().expect("what it had"), [1.0, 2.0]);
     }
 }
 
@@ -115,7 +115,7 @@ fn a_loss_is_the_cause_of_what_the_callers_own_calls_raise() {
     (&x * 2.0).and_then(|z| z.compute()).expect("it is recorded");
     device.lose_after(1);
     device.flush().expect("the loss comes behind it");
-    let (raw, queue) = device.wgpu();
+    let (raw, queue) = (device.wgpu_device(), device.wgpu_queue());
     let own = raw.create_buffer(&wgpu::BufferDescriptor {
         label: None,
         size: 16,
@@ -124,7 +124,7 @@ fn a_loss_is_the_cause_of_what_the_callers_own_calls_raise() {
     });
     queue.write_buffer(&own, 0, &[0; 16]);
     for _ in 0..2 {
-        let error = x.to_vec::<f32>().expect_err("the device is gone");
+        let error = x.read_now::<f32>().expect_err("the device is gone");
         assert_eq!(error.kind(), ErrorKind::DeviceLost, "{error}");
     }
 }

@@ -205,7 +205,8 @@ fn what_no_host_could_hold_is_refused() {
     let scratch = Scratch::new("huge", b"");
     let mut set = wharf::TensorSet::new();
     set.insert("x", huge.clone()).expect("new");
-    let all = [huge.to_bytes().err(), set.save(&scratch.0).err(), set.save_npz(&scratch.0).err()];
+    let all =
+        [huge.read_bytes_now().err(), set.save(&scratch.0).err(), set.save_npz(&scratch.0).err()];
     for error in all {
         assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::Limit));
     }
@@ -449,7 +450,7 @@ fn a_dtype_that_wharf_lacks_is_named_and_can_be_left_out() {
     assert_eq!(error.to_string(), text);
     let kept = archive.keep(|tensor| tensor.dtype().is_some()).shipment().expect("known");
     let (set, _) = device.upload_set(&kept).expect("it fits");
-    assert_eq!(set.get("c").map(Tensor::to_vec::<u8>).expect("there").expect("read"), [7, 7]);
+    assert_eq!(set.get("c").map(Tensor::read_now::<u8>).expect("there").expect("read"), [7, 7]);
 }
 
 /// A folder of two files and an index.

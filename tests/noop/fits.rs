@@ -249,7 +249,7 @@ fn a_set_that_fits_goes_up_and_over() {
         });
         let carried = up.upload_set(&shipment);
         assert_eq!(carried.is_ok(), fits, "{cap}: {carried:?}");
-        let moved = set.move_to(&over);
+        let moved = set.to_now(&over);
         assert_eq!(moved.is_ok(), fits, "{cap}: {moved:?}");
         let reserved = [up, over].map(|device| device.memory().bytes_reserved);
         let all = cap == 34 * MIB;

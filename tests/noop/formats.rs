@@ -26,7 +26,7 @@ pub(crate) fn number(i: usize) -> f64 {
 
 /// The elements of a tensor, as f64.
 pub(crate) fn numbers(tensor: &Tensor) -> Vec<f64> {
-    tensor.to_vec_as::<f64>().expect("f64 holds them").0
+    tensor.read_as_now::<f64>().expect("f64 holds them").0
 }
 
 #[test]
@@ -53,13 +53,13 @@ fn arrays_of_every_dtype_are_what_numpy_wrote() {
     }
     let longs: Vec<i64> = (0..15).map(|i| number(i) as i64).collect();
     let set = load(&device, "i8.npy");
-    assert_eq!(set.get("i8").expect("there").to_vec::<i64>().expect("read"), longs);
+    assert_eq!(set.get("i8").expect("there").read_now::<i64>().expect("read"), longs);
     let set = load(&device, "u8.npy");
     let longs: Vec<u64> = (0..15).map(|i| (number(i) + 3.0) as u64).collect();
-    assert_eq!(set.get("u8").expect("there").to_vec::<u64>().expect("read"), longs);
+    assert_eq!(set.get("u8").expect("there").read_now::<u64>().expect("read"), longs);
     let truths: Vec<bool> = (0..15).map(|i| number(i) + 3.0 != 0.0).collect();
     let set = load(&device, "b1.npy");
-    assert_eq!(set.get("b1").expect("there").to_vec::<bool>().expect("read"), truths);
+    assert_eq!(set.get("b1").expect("there").read_now::<bool>().expect("read"), truths);
     // Some writers give a byte an order.
     let ordered = std::fs::read(golden("b1.npy")).expect("there");
     let at = ordered.windows(3).position(|word| word == b"|b1").expect("as numpy describes it");
@@ -233,21 +233,21 @@ fn what_ggml_wrote_arrives_bit_by_bit() {
     let tensor = |name: &str| set.get(name).expect("it arrived");
     assert_eq!(tensor("plain").shape().dims(), [4, 64], "the slowest axis first");
     assert_eq!(numbers(tensor("plain")), want);
-    assert_eq!(tensor("half").to_vec::<f16>().expect("read").len(), 256);
+    assert_eq!(tensor("half").read_now::<f16>().expect("read").len(), 256);
     assert_eq!(numbers(tensor("half")), want);
     let rounded: Vec<bf16> = want.iter().map(|x| bf16::from_f64(*x)).collect();
-    assert_eq!(tensor("brain").to_vec::<bf16>().expect("read"), rounded);
-    assert_eq!(tensor("one").to_vec::<i32>().expect("read"), [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(tensor("brain").read_now::<bf16>().expect("read"), rounded);
+    assert_eq!(tensor("one").read_now::<i32>().expect("read"), [0, 1, 2, 3, 4, 5, 6]);
     let (values, scales) = (load(&device, "values.npy"), load(&device, "scales.npy"));
     let read = |set: &TensorSet, name: &str| set.get(name).expect("there").clone();
     let [values, scales] = [read(&values, "values"), read(&scales, "scales")];
-    let got = tensor("blocks.values").to_vec::<i8>().expect("read");
-    assert_eq!(got, values.to_vec::<i8>().expect("read"), "as numpy takes the blocks apart");
-    let got = tensor("blocks.scales").to_vec::<f16>().expect("read");
-    assert_eq!(got, scales.to_vec::<f16>().expect("read"), "as numpy takes the blocks apart");
-    let weights = set.quantised("blocks").expect("both are there");
+    let got = tensor("blocks.values").read_now::<i8>().expect("read");
+    assert_eq!(got, values.read_now::<i8>().expect("read"), "as numpy takes the blocks apart");
+    let got = tensor("blocks.scales").read_now::<f16>().expect("read");
+    assert_eq!(got, scales.read_now::<f16>().expect("read"), "as numpy takes the blocks apart");
+    let weights = set.quantized("blocks").expect("both are there");
     assert_eq!(weights.shape().dims(), [4, 64]);
-    let missing = set.quantised("plain").expect_err("it is no block");
+    let missing = set.quantized("plain").expect_err("it is no block");
     assert_eq!(missing.kind(), ErrorKind::Missing, "{missing:?}");
 }
 

@@ -2,7 +2,7 @@
 //! or a typed error with both numbers, no panic, and nothing that is left.
 
 use wharf::op::Op;
-use wharf::tensor::{Insert, Order, Pad, Quantised};
+use wharf::tensor::{Insert, Order, Pad, Quantized};
 use wharf::{DType, Device, Error, ErrorKind, Result, Tensor};
 
 use crate::device;
@@ -39,7 +39,7 @@ const ROWS: &[Row] = &[
     ("cummax", |x| x.cummax(0)),
     ("sort", |x| x.sort(0, Order::Ascending)),
     ("argsort", |x| x.argsort(0, Order::Descending)),
-    ("top_k", |x| Ok(x.top_k(3, 0)?.1)),
+    ("top_k", |x| Ok(x.top_k(0, 3)?.1)),
     ("max_with_index", |x| Ok(x.max_with_index(0)?.1)),
     ("median", |x| x.median(0)),
     ("take", |x| x.take(&places(x)?)),
@@ -103,10 +103,10 @@ fn wide(x: &Tensor) -> Result<Tensor> {
 }
 
 /// So many rows, and weights in blocks of 8 bits.
-fn blocks(x: &Tensor) -> Result<(Tensor, Quantised)> {
+fn blocks(x: &Tensor) -> Result<(Tensor, Quantized)> {
     let (device, n) = (x.device(), x.shape().elements());
     let (values, scales) = (device.zeros([8, 32], DType::I8)?, device.ones([8, 1], DType::F16)?);
-    Ok((x.unsqueeze(1)?.broadcast_to([n, 32])?, Quantised::of(&values, &scales)?))
+    Ok((x.unsqueeze(1)?.broadcast_to([n, 32])?, Quantized::of(&values, &scales)?))
 }
 
 /// What is wrong with an error: it is about what there is room for, and has both numbers.

@@ -17,8 +17,8 @@ fn own(device: &Device, words: &[u32]) -> wgpu::Buffer {
     let (size, mapped_at_creation) = (words.len() as u64 * 4, false);
     let descriptor =
         wgpu::BufferDescriptor { label: Some("mine"), size, usage: USAGE, mapped_at_creation };
-    let buffer = device.wgpu().0.create_buffer(&descriptor);
-    device.wgpu().1.write_buffer(&buffer, 0, bytemuck::cast_slice(words));
+    let buffer = device.wgpu_device().create_buffer(&descriptor);
+    device.wgpu_queue().write_buffer(&buffer, 0, bytemuck::cast_slice(words));
     buffer
 }
 
@@ -39,11 +39,11 @@ fn upload(device: &Device, words: &[u32]) -> Tensor {
 fn seen(device: &Device, range: &BufferRange) -> Vec<u32> {
     let length = usize::try_from(range.bytes / 4).expect("a test is small");
     let copy = own(device, &vec![0; length.next_multiple_of(8)]);
-    let (gpu, queue) = device.wgpu();
+    let (gpu, queue) = (device.wgpu_device(), device.wgpu_queue());
     let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.copy_buffer_to_buffer(&range.buffer, range.offset, &copy, 0, range.bytes);
     queue.submit([encoder.finish()]);
-    wrap(device, &copy, list(0, length)).to_vec().expect("it is read")
+    wrap(device, &copy, list(0, length)).read_now().expect("it is read")
 }
 
 fn place(lent: &Lent) -> (&wgpu::Buffer, u64) {
@@ -59,11 +59,11 @@ fn a_wrapped_buffer_is_read_where_it_lies_and_is_nobodys_memory() {
     let mine = own(&device, &(0..64).collect::<Vec<u32>>());
     let rows = Layout::strided(Shape::new([2, 4]).expect("a shape"), &[4, 1], 13).expect("it is");
     let x = wrap(&device, &mine, rows);
-    assert_eq!(x.to_vec::<u32>().expect("it reads"), (13..21).collect::<Vec<u32>>());
+    assert_eq!(x.read_now::<u32>().expect("it reads"), (13..21).collect::<Vec<u32>>());
     // What the caller writes is what is read next.
-    device.wgpu().1.write_buffer(&mine, 13 * 4, &[7; 8]);
+    device.wgpu_queue().write_buffer(&mine, 13 * 4, &[7; 8]);
     let sevens = u32::from_ne_bytes([7; 4]);
-    assert_eq!(x.to_vec::<u32>().expect("it reads")[..3], [sevens, sevens, 15]);
+    assert_eq!(x.read_now::<u32>().expect("it reads")[..3], [sevens, sevens, 15]);
     let lent = x.lend().expect("it is lent");
     assert_eq!(place(&lent), (&mine, 0), "it is the buffer itself");
     assert_eq!((lent.layout(), lent.ranges()[0].bytes), (&rows, 256));
@@ -81,7 +81,7 @@ fn a_wrapped_buffer_beyond_a_binding_has_segments() {
     let mine = own(&device, &words);
     for (first, length) in [(0, 300_000), (16_383, 2), (100_001, 150_000), (299_999, 1)] {
         let x = wrap(&device, &mine, list(first, length));
-        let read = x.to_vec::<u32>().expect("it reads");
+        let read = x.read_now::<u32>().expect("it reads");
         assert!(read == words[first..first + length], "{length} from {first}");
     }
     let lent = wrap(&device, &mine, list(0, 8)).lend().expect("it is lent");
@@ -106,7 +106,7 @@ fn what_is_lent_is_not_moved() {
     assert_ne!(place(&now), (&was.buffer, was.offset), "the test moves nothing");
     for (tensor, lent, value) in [(&still, &lent, 299), (&moving, &now, 298)] {
         assert_eq!(seen(&device, &lent.ranges()[0]), [value; 16], "as the caller sees it");
-        assert_eq!(tensor.to_vec::<u32>().expect("it reads"), [value; 16], "as wharf sees it");
+        assert_eq!(tensor.read_now::<u32>().expect("it reads"), [value; 16], "as wharf sees it");
     }
     drop((lent, again));
     device.compact().expect("it compacts");
@@ -184,13 +184,13 @@ fn what_is_lent_for_writing_is_alone() {
     }
     // Beyond its own elements there is nothing that could be harmed.
     let (buffer, offset) = place(&written[0]);
-    device.wgpu().1.write_buffer(buffer, offset, &[1; 256]);
+    device.wgpu_queue().write_buffer(buffer, offset, &[1; 256]);
     drop((written, third));
     let ones = u32::from_ne_bytes([1; 4]);
     for (x, value) in all.iter().zip([ones, 1, 2, 3]) {
-        assert_eq!(x.to_vec::<u32>().expect("it reads"), [value; 16], "of {value}");
+        assert_eq!(x.read_now::<u32>().expect("it reads"), [value; 16], "of {value}");
     }
-    assert_eq!(large.to_vec::<u32>().expect("it reads"), [9; 1 << 18], "the large one");
+    assert_eq!(large.read_now::<u32>().expect("it reads"), [9; 1 << 18], "the large one");
 }
 
 #[test]
@@ -206,12 +206,12 @@ fn what_is_lent_for_writing_beyond_a_binding_keeps_its_values() {
     assert!(now.len() > 3 && was.len() == now.len(), "{} segments", now.len());
     assert!(now.iter().all(|buffer| !was.contains(buffer)), "slabs hold something else as well");
     let last = lent.ranges().last().expect("there are some");
-    device.wgpu().1.write_buffer(&last.buffer, last.offset, &[0; 4]);
+    device.wgpu_queue().write_buffer(&last.buffer, last.offset, &[0; 4]);
     let first = words.len() - usize::try_from(last.bytes / 4).expect("a test is small");
     drop(lent);
     let mut want = words;
     want[first] = 0;
-    assert!(x.to_vec::<u32>().expect("it reads") == want, "other values");
+    assert!(x.read_now::<u32>().expect("it reads") == want, "other values");
 }
 
 fn buffers(lent: &Lent) -> Vec<wgpu::Buffer> {
@@ -222,17 +222,17 @@ fn buffers(lent: &Lent) -> Vec<wgpu::Buffer> {
 fn whoever_holds_the_memory_too_keeps_its_values() {
     type Hold = fn(&Device, &Tensor) -> Box<dyn Fn() -> Vec<u32>>;
     let reads = |x: Tensor| -> Box<dyn Fn() -> Vec<u32>> {
-        Box::new(move || x.to_vec::<u32>().expect("it reads")[..2].to_vec())
+        Box::new(move || x.read_now::<u32>().expect("it reads")[..2].to_vec())
     };
     let holds: [(&str, bool, Hold); 4] = [
         ("nobody", true, |_, _| Box::new(|| vec![5; 2])),
         ("a clone", false, |_, x| {
             let x = x.clone();
-            Box::new(move || x.to_vec::<u32>().expect("it reads")[..2].to_vec())
+            Box::new(move || x.read_now::<u32>().expect("it reads")[..2].to_vec())
         }),
         ("a view", false, |_, x| {
             let x = x.slice(0, 100..).expect("a view");
-            Box::new(move || x.to_vec::<u32>().expect("it reads")[..2].to_vec())
+            Box::new(move || x.read_now::<u32>().expect("it reads")[..2].to_vec())
         }),
         ("a guard", false, |device, x| {
             let (device, lent) = (device.clone(), x.lend().expect("it is lent"));
@@ -247,7 +247,7 @@ fn whoever_holds_the_memory_too_keeps_its_values() {
         let lent = x.lend_mut().expect("it is lent");
         let (buffer, offset) = place(&lent);
         assert_eq!((buffer, offset) == (&was.buffer, was.offset), in_place, "{who}");
-        device.wgpu().1.write_buffer(buffer, offset, &[2; 1 << 20]);
+        device.wgpu_queue().write_buffer(buffer, offset, &[2; 1 << 20]);
         drop(lent);
         assert_eq!(held(), [5; 2], "what {who} has");
         let twos = u32::from_ne_bytes([2; 4]);
@@ -267,13 +267,13 @@ fn an_instance_an_adapter_and_a_device_of_the_callers_own() {
     let adapter = Adapter::from(theirs);
     let plan = adapter.negotiate(&Policy::exact());
     let device = adapter.adopt(&plan, gpu.clone(), queue).expect("it is adopted");
-    assert_eq!(device.wgpu().0, &gpu, "it is the caller's");
+    assert_eq!(device.wgpu_device(), &gpu, "it is the caller's");
     let most = u64::from(gpu.limits().max_storage_buffers_per_shader_stage);
     assert_eq!(device.caps().limits.storage_buffers_max, most, "no more than was asked for");
     assert!(adapter.caps().limits.storage_buffers_max > most, "the adapter has more");
-    assert_eq!(upload(&device, &[1, 2, 3]).to_vec::<u32>().expect("it reads"), [1, 2, 3]);
+    assert_eq!(upload(&device, &[1, 2, 3]).read_now::<u32>().expect("it reads"), [1, 2, 3]);
     let again = pollster::block_on(device.reopen()).expect("a fresh one of the same adapter");
-    assert_eq!(upload(&again, &[4, 5]).to_vec::<u32>().expect("it reads"), [4, 5]);
+    assert_eq!(upload(&again, &[4, 5]).read_now::<u32>().expect("it reads"), [4, 5]);
 }
 
 /// Experimental features are the caller's promise, for the caller's device alone.
@@ -285,7 +285,7 @@ fn a_promise_of_the_callers_is_not_repeated() {
     let promised = adapter.clone().experimental(promise::token());
     let theirs = pollster::block_on(promised.open(promised.negotiate(&Policy::exact())));
     let theirs = theirs.expect("it opens with what is experimental");
-    let (gpu, queue) = theirs.wgpu();
+    let (gpu, queue) = (theirs.wgpu_device(), theirs.wgpu_queue());
     let plan = adapter.negotiate(&Policy::exact());
     let adopted = adapter.adopt(&plan, gpu.clone(), queue.clone()).expect("it is adopted");
     let has = |device: &Device| device.caps().has(Feature::CooperativeMatrix);
@@ -308,16 +308,19 @@ fn a_buffer_of_another_device_is_the_callers_fault() {
         assert_eq!(error.kind(), ErrorKind::Foreign, "{error:?}");
         let begin = format!("{what}: wgpu refuses what it was given: ");
         assert!(error.to_string().starts_with(&begin), "{error}");
-        assert!(error.help().is_some_and(|help| help.contains("`Device::wgpu`")), "{error:?}");
+        assert!(
+            error.help().is_some_and(|help| help.contains("`Device::wgpu_device`")),
+            "{error:?}"
+        );
     };
     let error = here.wrap_buffer(&theirs, list(0, 8), DType::U32).expect_err("another's");
     told(error, "wrap_buffer: binding");
     let x = upload(&here, &[1; 8]);
     told(x.copy_to_buffer(&theirs, 0).expect_err("another's"), "copy_to_buffer: copying");
-    let encoder = there.wgpu().0.create_command_encoder(&Default::default());
+    let encoder = there.wgpu_device().create_command_encoder(&Default::default());
     told(here.submit(encoder).expect_err("another's"), "submit");
-    assert_eq!(x.to_vec::<u32>().expect("nothing is lost"), [1; 8]);
-    assert_eq!(upload(&there, &[2; 8]).to_vec::<u32>().expect("nothing is lost"), [2; 8]);
+    assert_eq!(x.read_now::<u32>().expect("nothing is lost"), [1; 8]);
+    assert_eq!(upload(&there, &[2; 8]).read_now::<u32>().expect("nothing is lost"), [2; 8]);
 }
 
 /// A buffer that is mapped or destroyed while it is used, in all ways that wharf uses it.
@@ -332,20 +335,20 @@ fn what_a_caller_does_to_a_buffer_is_told_to_the_caller() {
         let (label, usage) = (Some("mine"), USAGE);
         let descriptor =
             wgpu::BufferDescriptor { label, size: 256, usage, mapped_at_creation: true };
-        let mine = device.wgpu().0.create_buffer(&descriptor);
+        let mine = device.wgpu_device().create_buffer(&descriptor);
         let x = wrap(&device, &mine, list(0, 64));
         let bystander = upload(&device, &[3; 8]);
         if destroyed {
             mine.unmap();
             mine.destroy();
         }
-        told(&x.to_vec::<u32>().expect_err("a read"));
-        told(&(&x + 1u32).and_then(|y| y.to_vec::<u32>()).expect_err("a kernel"));
+        told(&x.read_now::<u32>().expect_err("a read"));
+        told(&(&x + 1u32).and_then(|y| y.read_now::<u32>()).expect_err("a kernel"));
         told(&bystander.copy_to_buffer(&mine, 0).expect_err("a copy"));
-        assert_eq!(bystander.to_vec::<u32>().expect("a bystander is read"), [3; 8]);
+        assert_eq!(bystander.read_now::<u32>().expect("a bystander is read"), [3; 8]);
         if !destroyed {
             mine.unmap();
-            assert_eq!(x.to_vec::<u32>().expect("it is there again"), [0; 64]);
+            assert_eq!(x.read_now::<u32>().expect("it is there again"), [0; 64]);
         }
     }
 }
@@ -354,7 +357,7 @@ fn what_a_caller_does_to_a_buffer_is_told_to_the_caller() {
 fn an_encoder_that_fails_takes_nothing_with_it() {
     let device = device(|caps| caps);
     let x = device.zeros([8], DType::U32).expect("it is recorded");
-    let gpu = &device.wgpu().0;
+    let gpu = &device.wgpu_device();
     let mine = own(&device, &[4; 8]);
     let encoder = |bytes| {
         let mut encoder = gpu.create_command_encoder(&Default::default());
@@ -375,10 +378,10 @@ fn an_encoder_that_fails_takes_nothing_with_it() {
     device.flush().expect("there is nothing left to submit");
     assert_eq!(device.ledger().control.count, before + 1, "what was recorded went along");
     assert_eq!(profile.report().expect("it is read").dispatches, 1, "what was submitted");
-    assert_eq!(wrap(&device, &to, list(0, 8)).to_vec::<u32>().expect("it reads"), [4; 8]);
+    assert_eq!(wrap(&device, &to, list(0, 8)).read_now::<u32>().expect("it reads"), [4; 8]);
     let empty = gpu.create_command_encoder(&Default::default());
     device.submit(empty).expect("nothing is recorded, nothing is encoded");
-    assert_eq!(x.to_vec::<u32>().expect("it is not poisoned"), [0; 8]);
+    assert_eq!(x.read_now::<u32>().expect("it is not poisoned"), [0; 8]);
 }
 
 type Use = fn(&Device, &mut Tensor, &wgpu::Buffer) -> Result<(), Error>;
@@ -409,7 +412,7 @@ fn without_memory_nothing_is_kept_and_the_next_call_succeeds() {
             }
             device.fail(Call::Allocation, 0..0);
             call(&device, &mut x, &mine).unwrap_or_else(|error| panic!("{name}: {error:?}"));
-            x.to_vec::<u32>().expect("it reads");
+            x.read_now::<u32>().expect("it reads");
             drop(x);
             device.trim().expect("it trims");
             let memory = device.memory();
@@ -426,7 +429,7 @@ fn what_is_lost_or_failed_is_told_as_it_is() {
         let mine = own(&device, &[0; 8]);
         let mut x = upload(&device, &[1; 8]);
         let lent = x.lend().expect("it lives");
-        device.wgpu().0.destroy();
+        device.wgpu_device().destroy();
         let error = call(&device, &mut x, &mine).expect_err(name);
         assert!(error.is_device_lost(), "{name}: {error:?}");
         drop(lent);
@@ -457,10 +460,10 @@ fn what_is_lent_is_not_mapped() {
     std::thread::scope(|scope| {
         let reads = scope.spawn(|| {
             for _ in 0..40 {
-                assert!(x.to_vec::<u32>().expect("it reads") == words, "another value");
+                assert!(x.read_now::<u32>().expect("it reads") == words, "another value");
             }
         });
-        let (gpu, _) = device.wgpu();
+        let gpu = device.wgpu_device();
         while !reads.is_finished() {
             let lent = x.lend().expect("it is lent");
             for _ in 0..20 {
@@ -491,7 +494,7 @@ fn more_than_can_be_counted_is_not_copied_out() {
 #[test]
 fn a_failing_call_of_the_callers_own_is_told_unless_a_scope_of_theirs_catches_it() {
     let device = device(|caps| caps);
-    let gpu = device.wgpu().0;
+    let gpu = device.wgpu_device();
     let ask = || {
         let (label, usage, size) = (Some("mine"), USAGE, u64::MAX / 8 * 4);
         let mapped_at_creation = false;

@@ -23,7 +23,7 @@ pub(crate) fn bytes(dtype: DType, count: usize) -> Vec<u8> {
 #[test]
 fn bytes_of_every_dtype_arrive_from_every_alignment() {
     let device = capable();
-    for dtype in DType::ALL {
+    for dtype in DType::ALL.iter().copied() {
         let data = bytes(dtype, 3 * 701);
         for shift in 0..8 {
             let padded = [&vec![0xee; shift][..], &data].concat();
@@ -44,13 +44,14 @@ pub(crate) fn raw(tensor: &wharf::Tensor) -> Vec<u8> {
         ($($dtype:ident $ty:ty),*) => {
             match tensor.dtype() {
                 $(DType::$dtype => {
-                    let values = tensor.to_vec::<$ty>().expect("it is read");
+                    let values = tensor.read_now::<$ty>().expect("it is read");
                     bytemuck::cast_slice(&values).to_vec()
                 })*
                 DType::Bool => {
-                    let values = tensor.to_vec::<bool>().expect("it is read");
+                    let values = tensor.read_now::<bool>().expect("it is read");
                     values.into_iter().map(u8::from).collect()
                 }
+                dtype => unreachable!("no host type of {dtype} is here"),
             }
         };
     }

@@ -56,7 +56,7 @@ fn freed_memory_is_reused_and_padding_is_counted() {
     let memory = device.memory();
     assert_eq!(memory.bytes_reserved, reserved, "a slightly smaller tensor takes the same buffer");
     assert_eq!(memory.bytes_padding, reserved - 4_000_000, "and the rest is padding");
-    assert_eq!(second.to_vec::<u32>().expect("it reads"), &data[..1_000_000], "with its data");
+    assert_eq!(second.read_now::<u32>().expect("it reads"), &data[..1_000_000], "with its data");
 }
 
 /// As a cache does that is appended to: no size is ever asked for again.
@@ -124,9 +124,9 @@ fn a_large_tensor_arrives_in_fragmented_memory() {
         after.bytes_pooled < before.bytes_pooled,
         "memory was moved together:\n{before}\n{after}"
     );
-    assert_eq!(tensor.to_vec::<u8>().expect("it reads"), pattern, "the large one is right");
+    assert_eq!(tensor.read_now::<u8>().expect("it reads"), pattern, "the large one is right");
     for (size, tensor) in held.into_iter().flatten() {
-        assert_eq!(tensor.to_vec::<u8>().expect("it reads"), &data[..size], "{size} bytes moved");
+        assert_eq!(tensor.read_now::<u8>().expect("it reads"), &data[..size], "{size} bytes moved");
     }
 }
 
@@ -139,7 +139,7 @@ fn tensors_beyond_every_limit_are_cut_into_segments() {
         let data: Vec<u32> = (0..700_001).collect();
         let (tensor, receipt) = device.upload(&data, [data.len()]).expect("it fits");
         assert!(receipt.segments > 1, "{binding}: {} segments", receipt.segments);
-        assert_eq!(tensor.to_vec::<u32>().expect("it reads"), data, "binding {binding}");
+        assert_eq!(tensor.read_now::<u32>().expect("it reads"), data, "binding {binding}");
     }
 }
 
@@ -264,5 +264,5 @@ fn a_view_keeps_its_storage_and_costs_nothing() {
     let row = tensor.slice(0, 1..2).expect("a view");
     drop(tensor);
     assert_eq!(device.memory(), live, "a view is no memory, and keeps its own");
-    assert_eq!(row.to_vec::<i32>().expect("it reads"), [4, 5, 6], "the second row");
+    assert_eq!(row.read_now::<i32>().expect("it reads"), [4, 5, 6], "the second row");
 }

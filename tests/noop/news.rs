@@ -141,7 +141,7 @@ fn every_line_has_the_shape() {
     let lines = heard(|| {
         let (x, _) = device.upload(&[0.5f32; 4096], [64, 64])?;
         let y = x.t()?.matmul(&x)?.gelu()?.gt(0.0)?;
-        y.cast(DType::F32)?.sum(0)?.softmax(0)?.to_vec::<f32>()?;
+        y.cast(DType::F32)?.sum(0)?.softmax(0)?.read_now::<f32>()?;
         // A result of four bytes, and of it one that is stored as one byte.
         x.sum(1)?.gt(0.0)?.compute()
     });

@@ -80,7 +80,7 @@ fn what_needs_a_driver_says_so() {
     let other = super::device(|caps| caps);
     let (here, _) = other.upload(&[1.0f32; 16], [4, 4]).expect("it is taken");
     let y = (&x * 2.0f32).expect("recorded");
-    let (gpu, _) = device.wgpu();
+    let gpu = device.wgpu_device();
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
     let (label, mapped_at_creation) = (None, false);
     let mine = gpu.create_buffer(&wgpu::BufferDescriptor {
@@ -94,11 +94,11 @@ fn what_needs_a_driver_says_so() {
     let problem = wharf::tune::ProductSize::new(64, 64, 64, DType::F32).into();
     let adapter = device.adapter();
     let again = adapter.negotiate(&Policy::exact());
-    let (raw, queue) = other.wgpu();
+    let (raw, queue) = (other.wgpu_device(), other.wgpu_queue());
     let rows: [(&str, wharf::Result<()>); 14] = [
-        ("reading", y.to_vec::<f32>().map(drop)),
-        ("reading", y.to_bytes().map(drop)),
-        ("reading", y.to_vec_as::<f64>().map(drop)),
+        ("reading", y.read_now::<f32>().map(drop)),
+        ("reading", y.read_bytes_now().map(drop)),
+        ("reading", y.read_as_now::<f64>().map(drop)),
         ("reading", y.slice(0, 1..2).and_then(|row| row.picture_now()).map(drop)),
         ("reading", pollster::block_on(x.read::<f32>()).map(drop)),
         ("lend: lending", x.lend().map(drop)),
@@ -132,8 +132,11 @@ fn what_is_refused_takes_no_host_memory() {
     // More than a process can address.
     let x = device.blank([1 << 24, 1 << 24], DType::F32).expect("without values");
     let reads = || {
-        let kinds =
-            [x.to_vec::<f32>().map(drop), x.to_vec_as::<f64>().map(drop), x.to_bytes().map(drop)];
+        let kinds = [
+            x.read_now::<f32>().map(drop),
+            x.read_as_now::<f64>().map(drop),
+            x.read_bytes_now().map(drop),
+        ];
         kinds.map(|read| read.expect_err("nobody is there").kind())
     };
     assert_eq!(reads(), [ErrorKind::OnPaper; 3]);
@@ -150,7 +153,7 @@ fn a_program_runs_up_to_its_first_read() {
     assert_eq!(device.prewarm(&results).expect("there is nothing to do"), 0);
     results.iter().for_each(|tensor| tensor.compute().expect("it is recorded"));
     device.flush().expect("nothing is there");
-    device.wait().expect("nothing is waited for");
+    device.done_now().expect("nothing is waited for");
     pollster::block_on(device.done()).expect("nothing is waited for");
     assert!(results[0].explain().kernels.is_empty(), "it has a value, on paper");
     drop(results);
@@ -160,7 +163,7 @@ fn a_program_runs_up_to_its_first_read() {
     let again = pollster::block_on(device.reopen()).expect("it is on paper");
     assert!(again.is_on_paper(), "another one on paper");
     let empty = again.zeros([0], DType::F32).expect("it is recorded");
-    assert_eq!(empty.to_vec::<f32>().expect("there is nothing to read").len(), 0);
+    assert_eq!(empty.read_now::<f32>().expect("there is nothing to read").len(), 0);
 }
 
 /// 70 GB without a byte of them, and a cap that says what a card has.
@@ -285,7 +288,7 @@ fn nothing_that_was_picked_is_read() {
     let x = paper.ones([3, 4], DType::F32).expect("small");
     let none = paper.zeros([3, 0], DType::I32).expect("small");
     let picked = x.gather(1, &none).expect("it is deferred");
-    assert!(picked.to_vec::<f32>().expect("there is nothing to read").is_empty());
+    assert!(picked.read_now::<f32>().expect("there is nothing to read").is_empty());
 }
 
 #[test]

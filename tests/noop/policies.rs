@@ -71,7 +71,7 @@ fn modelled(set: &TensorSet) -> Vec<u8> {
     let kind = |dtype| if dtype == DType::F64 { 28 } else { 27 };
     let tensors = set.iter().map(|(name, tensor)| -> Modelled<'_> {
         let dims: &[u64] = if name == "x" { &[4] } else { &[BEFORE as u64] };
-        (name, kind(tensor.dtype()), dims, tensor.to_bytes().expect("read"))
+        (name, kind(tensor.dtype()), dims, tensor.read_bytes_now().expect("read"))
     });
     model(&[], &tensors.collect::<Vec<_>>(), 32)
 }

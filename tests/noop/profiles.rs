@@ -8,8 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use wharf::caps::{Caps, DeviceType, Feature, Identity};
 use wharf::custom::{Formula, Kernel};
-use wharf::op::Op;
-use wharf::tensor::{Attention, Conv, Key, Order, Pad, Pooling, Quantised};
+use wharf::tensor::{Attention, Conv, Key, Order, Pad, Pooling, Quantized};
 use wharf::{DType, Device, ErrorKind, Result, Tensor};
 
 use crate::{device, scratch};
@@ -25,7 +24,7 @@ fn timed(caps: Caps) -> Caps {
 /// A little of everything: two dispatches, a crossing each way.
 fn work(device: &Device) -> Result<()> {
     let (x, _) = device.upload(&[0.5f32; 4096], [64, 64])?;
-    x.matmul(&x)?.softmax(1)?.to_vec::<f32>().map(drop)
+    x.matmul(&x)?.softmax(1)?.read_now::<f32>().map(drop)
 }
 
 /// Numbers as `#`, since times differ.
@@ -123,7 +122,7 @@ fn no_submission_runs_for_long_whatever_is_not_counted() {
     assert!(hiding >= 4, "attention that hides keys: {hiding}");
     let overlapping = submissions(&device, |_| {
         let x = ones(&[1, 1, 1024, 1024])?;
-        (0..20).try_for_each(|_| x.avg_pool(&Pooling::of([31, 31]).stride([1, 1]))?.compute())
+        (0..20).try_for_each(|_| x.avg_pool(&Pooling::new([31, 31]).stride([1, 1]))?.compute())
     });
     assert!(overlapping >= 2, "sums of views that overlap: {overlapping}");
 }
@@ -164,7 +163,7 @@ fn every_row_is_the_line_of_the_caller() {
     let places = device.zeros([3, 8], DType::U32).expect("zeros");
     let key = Key::new(7);
     let all = makes![
-        device.full([4], DType::F32, 2.5),
+        device.full([4], 2.5, DType::F32),
         device.arange(0, 5, 1, DType::F32),
         device.linspace(0, 1, 5, DType::F32),
         device.eye(4, 4, DType::F32),
@@ -183,7 +182,7 @@ fn every_row_is_the_line_of_the_caller() {
         x.glu(-1),
         x.prelu(&x.at(0)?),
         x.l1_norm(0),
-        x.cosine_similarity(&x, 0),
+        x.cosine_similarity(0, &x),
         x.sum(0),
         x.var(0, 1),
         x.norm(0),
@@ -194,11 +193,11 @@ fn every_row_is_the_line_of_the_caller() {
         x.layer_norm(1, None, None, 1e-5),
         x.rms_norm(1, None, 1e-5),
         x.matmul(&x),
-        x.linear(&x, None, None),
-        x.linear(&x, Some(&x.at(0)?), Some(Op::Relu)),
+        x.linear(&x, None),
+        x.linear(&x, Some(&x.at(0)?)).and_then(|y| y.relu()),
         x.cross_entropy(1, &device.zeros([8], DType::U32)?),
         x.sort(0, Order::Ascending),
-        x.top_k(2, 0).map(|(most, _)| most),
+        x.top_k(0, 2).map(|(most, _)| most),
         x.gather(0, &places),
         x.index_select(0, &index),
         x.take(&index),
@@ -228,7 +227,7 @@ fn every_row_of_a_layer_is_the_line_of_the_caller() {
     let ones = |dims: [usize; 2], dtype| device.ones(dims, dtype).expect("ones");
     let (one, many) = (ones([1, 6], DType::F32), ones([8, 6], DType::F32));
     let halves = ones([8, 8], DType::F16);
-    let blocks = Quantised::of(&ones([8, 32], DType::I8), &ones([8, 1], DType::F16));
+    let blocks = Quantized::of(&ones([8, 32], DType::I8), &ones([8, 1], DType::F16));
     let (blocks, wide) = (blocks.expect("a block a row"), ones([8, 32], DType::F32));
     let text = "@group(0) @binding(0) var<storage, read_write> y: array<f32>;
         @compute @workgroup_size(1) fn main() { y[0] = 1.0; }";
@@ -239,9 +238,9 @@ fn every_row_of_a_layer_is_the_line_of_the_caller() {
         one.attention(&many, &many, &Attention::new()),
         halves.attention(&halves, &halves, &Attention::new().masked(&halves)),
         blocks.embedding(&index),
-        blocks.dequantise(DType::F32),
-        wide.linear(&blocks, None, None),
-        x.linear(&x, Some(&x.at(0)?), Some(Op::Relu)),
+        blocks.dequantize(DType::F32),
+        wide.linear(&blocks, None),
+        x.linear(&x, Some(&x.at(0)?)).and_then(|y| y.relu()),
         image.conv2d(&weight, None, &Conv::new().padding([1, 1])),
         image.conv2d(&weight.at((.., .., ..1, ..1))?, Some(&x.at((0, ..2))?), &Conv::new()),
         image.conv2d(&weight.at((..2, ..1))?, None, &Conv::new().groups(2)),
@@ -253,8 +252,8 @@ fn every_row_of_a_layer_is_the_line_of_the_caller() {
             .record()
             .map(|[]| x.exp())?,
         x.apply(&half, &[]),
-        image.max_pool(&Pooling::of([2, 2]).padding([1, 1])),
-        image.avg_pool(&Pooling::of([2, 2]).padding([1, 1]).padding_uncounted()),
+        image.max_pool(&Pooling::new([2, 2]).padding([1, 1])),
+        image.avg_pool(&Pooling::new([2, 2]).padding([1, 1]).padding_uncounted()),
     ];
     assert_eq!(lost(&device, &all), "");
 }
@@ -340,13 +339,13 @@ fn a_trace_keeps_the_rules_of_its_format() {
     let profile = device.profile();
     work(&device).expect("it runs");
     let path = scratch("trace.json");
-    profile.trace(&path).expect("it is written");
+    profile.save_trace(&path).expect("it is written");
     let counts = checked(&path);
     let tracks: Vec<&str> = counts.keys().map(String::as_str).collect();
     assert_eq!(tracks, ["crossings", "host", "memory"], "nothing is known of the device");
     assert_eq!(counts["crossings"], 4, "one up and one down, a beginning and an end each");
     std::fs::remove_file(path).expect("it was there");
-    let error = profile.trace("/nowhere/trace.json").expect_err("there is no such folder");
+    let error = profile.save_trace("/nowhere/trace.json").expect_err("there is no such folder");
     assert_eq!(error.kind(), ErrorKind::File);
     assert!(error.to_string().starts_with("the trace /nowhere/trace.json cannot"), "{error}");
 }

@@ -127,7 +127,7 @@ fn remarks_are_written_and_read_again() -> Result<()> {
     assert_eq!(all(&archive), want.collect());
     assert_eq!(archive.remarks(|name| name == "format")?.len(), 1);
     let (again, _) = device.upload_set(&archive.shipment()?)?;
-    assert_eq!(again.get("x").expect("there").to_vec::<f32>()?, [1.0, 2.0]);
+    assert_eq!(again.get("x").expect("there").read_now::<f32>()?, [1.0, 2.0]);
 
     let _ = set.save(&path)?;
     assert!(all(&Archive::open(&path)?).is_empty(), "nothing is said unasked");

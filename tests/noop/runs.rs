@@ -128,7 +128,7 @@ fn of_no_threads_nothing_runs_and_nothing_is_made() {
     for threads in [[0, 1, 1], [4, 1, 0]] {
         let y = run(0, threads).expect("there is nothing to do");
         assert_eq!(y.shape().dims(), [0, 3]);
-        assert!(y.to_vec::<f32>().expect("it is read").is_empty());
+        assert!(y.read_now::<f32>().expect("it is read").is_empty());
         let error = run(2, threads).expect_err("nothing would write it");
         assert_eq!(error.kind(), ErrorKind::Limit, "{error:?}");
         assert!(error.help().is_some_and(|help| help.starts_with("what is created")), "{error:?}");
@@ -270,12 +270,12 @@ fn a_failed_submission_poisons_every_result_and_nothing_else() {
     device.fail(Call::Submission, 0..1);
     let first = device.flush().expect_err("the submission fails").to_string();
     for made in [&a, &b] {
-        let error = made.to_vec::<f32>().expect_err("it was never computed");
+        let error = made.read_now::<f32>().expect_err("it was never computed");
         assert_eq!(error.to_string(), first, "the original error");
     }
     let next = device.run(&step).read("x", &a).create("a", [4], DType::F32);
     let refused = next.create("b", [4], DType::F32).groups([1; 3]).record().map(|[_, _]| ());
     let error = refused.expect_err("what it reads was never computed").to_string();
     assert!(error.ends_with(&first), "the original error: {error}");
-    assert_eq!(x.to_vec::<f32>().expect("it was computed before").len(), 4, "all of it");
+    assert_eq!(x.read_now::<f32>().expect("it was computed before").len(), 4, "all of it");
 }

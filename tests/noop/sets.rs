@@ -33,16 +33,16 @@ fn a_set_goes_up_over_and_comes_down_blocking() {
     );
     let (set, receipt) = here.upload_set(&shipment).unwrap();
     assert!(receipt.is_exact(), "{receipt}");
-    let (set, receipt) = set.move_to(&there).unwrap();
+    let (set, receipt) = set.to_now(&there).unwrap();
     assert_eq!(receipt.get("halves").unwrap().how, How::Packed);
     assert_eq!(receipt.changed(), 1, "0.1 is rounded: {receipt}");
-    assert_eq!(set.get("halves").unwrap().to_vec::<f16>().unwrap(), halves);
-    let (back, receipt) = set.get("wide").unwrap().to_vec_as::<f64>().unwrap();
+    assert_eq!(set.get("halves").unwrap().read_now::<f16>().unwrap(), halves);
+    let (back, receipt) = set.get("wide").unwrap().read_as_now::<f64>().unwrap();
     assert_eq!(back, [0.5, f64::from(0.1f32), -2.0]);
     assert_eq!((receipt.from, receipt.to, receipt.is_exact()), (DType::F32, DType::F64, true));
-    let (home, _) = set.get("wide").unwrap().move_to(&here).unwrap();
+    let (home, _) = set.get("wide").unwrap().to_now(&here).unwrap();
     let mut out = [9.0f32; 6];
-    home.copy_to_view(&mut HostViewMut::strided(&mut out, [3], &[-2], 4).unwrap()).unwrap();
+    home.read_view_now(&mut HostViewMut::strided(&mut out, [3], &[-2], 4).unwrap()).unwrap();
     assert_eq!(out, [-2.0, 9.0, 0.1, 9.0, 0.5, 9.0], "every second place, backwards");
     let lines: Vec<u32> = here.ledger().largest.iter().map(|c| c.location.line()).collect();
     assert!(lines.iter().all(|line| (20..60).contains(line)), "the lines of this test: {lines:?}");
@@ -105,9 +105,9 @@ fn what_does_not_cross_is_in_no_ledger() {
     drop(tensor.read::<u32>());
     assert_eq!(here.ledger().down.count, 0, "a future that is not polled does nothing");
     let guard = there.guard(Crossings::Deny);
-    assert!(tensor.move_to(&there).is_err(), "denied on the other side");
+    assert!(tensor.to_now(&there).is_err(), "denied on the other side");
     assert_eq!(here.ledger().down.count, 0, "and nothing came down for it");
     drop(guard);
-    let _ = tensor.move_to(&there).unwrap();
+    let _ = tensor.to_now(&there).unwrap();
     assert_eq!((here.ledger().down.bytes, there.ledger().up.bytes), (12_000_000, 12_000_000));
 }

@@ -13,7 +13,7 @@ fn work(device: &Device) -> Result<Vec<f32>> {
     let (x, _) = device.upload(&[0.5f32; 64], [8, 8])?;
     let y = ((&x + 1.0)? * 2.0)?;
     y.compute()?;
-    y.matmul(&x)?.softmax(1)?.sum(0)?.to_vec::<f32>()
+    y.matmul(&x)?.softmax(1)?.sum(0)?.read_now::<f32>()
 }
 
 fn capsule() -> Capsule {
@@ -120,7 +120,7 @@ const CORES: [(&str, Compute); 13] = [
     ("index_select", |x| x.index_select(2, &x.device().zeros([4], DType::U32)?)),
     ("interpolate", |x| x.interpolate([5, 9], Interpolation::Linear(Align::Edges))),
     ("interpolate", |x| x.interpolate([11, 9], Interpolation::Cubic(Align::Edges))),
-    ("max_pool", |x| x.max_pool(&Pooling::of([2, 3]))),
+    ("max_pool", |x| x.max_pool(&Pooling::new([2, 3]))),
     ("convolution", |x| {
         let (taps, _) = x.device().upload(&[0.8125f32; 36], [2, 3, 3, 2])?;
         x.conv2d(&taps, None, &Conv::new())
@@ -141,7 +141,7 @@ const CORES: [(&str, Compute); 13] = [
 fn capsule_of(name: &str, compute: Compute) -> Vec<u8> {
     let device = device(|caps| caps);
     let (x, _) = device.upload(&[0.8125f32; 210], [2, 3, 5, 7]).expect("it crosses");
-    x.to_vec::<f32>().expect("a read is no operation");
+    x.read_now::<f32>().expect("a read is no operation");
     let shadow = device.shadow(ShadowPolicy::all().steps(1));
     compute(&x).and_then(|y| y.compute()).expect("it is recorded");
     let report = pollster::block_on(shadow.report()).expect("a report");
@@ -194,10 +194,10 @@ fn nothing_is_copied_where_nobody_looks() {
     work(&device).expect("it runs");
     let shadow = device.shadow(ShadowPolicy::all());
     let (x, _) = device.upload(&[1.0f32; 4], [4]).expect("it crosses");
-    x.to_vec::<f32>().expect("a read is no operation");
+    x.read_now::<f32>().expect("a read is no operation");
     let report = pollster::block_on(shadow.report()).expect("a report");
     assert_eq!((report.operations, report.bytes), (0, 0), "{report}");
-    device.zeros([4], DType::F32).expect("zeros").to_vec::<f32>().expect("recorded at once");
+    device.zeros([4], DType::F32).expect("zeros").read_now::<f32>().expect("recorded at once");
     let report = pollster::block_on(shadow.report()).expect("a report");
     assert_eq!((report.operations, report.bytes), (1, 16), "its result alone: {report}");
 }

@@ -53,7 +53,7 @@ fn a_read_of_a_part_is_charged_for_the_part() {
             device.trim().expect("the device lives");
             let (before, reserved) = (device.ledger(), device.memory().bytes_reserved);
             let profile = device.profile();
-            let (values, receipt) = part.to_vec_as::<f32>().expect(what);
+            let (values, receipt) = part.read_as_now::<f32>().expect(what);
             let (report, after) = (profile.report().expect("a report"), device.ledger());
             assert_eq!(values.len(), elements, "{what}");
             let down = after.down.bytes - before.down.bytes;
@@ -107,7 +107,7 @@ fn an_element_is_charged_for_its_width() {
             let x = device.ones([SIDE, SIDE], dtype).expect("ones");
             let one = x.slice(0, 9..10).and_then(|row| row.slice(1, 3..4)).expect("one");
             let before = device.ledger().down.bytes;
-            one.to_bytes().expect("it reads");
+            one.read_bytes_now().expect("it reads");
             let down = device.ledger().down.bytes - before;
             assert_eq!(down, dtype.width() as u64, "of {dtype}");
         }

@@ -4,7 +4,7 @@
 use std::fs;
 
 use wharf::caps::{Caps, DeviceType, Feature, fixtures};
-use wharf::tensor::{Align, Attention, Blocks, Conv, Interpolation, Order, Pad, Quantised};
+use wharf::tensor::{Align, Attention, Blocks, Conv, Interpolation, Order, Pad, Quantized};
 use wharf::tune::{AttentionSize, Problem, ProductSize, RowsSize};
 use wharf::tune::{SortSize, SumSize, Tuned, WeightsSize};
 use wharf::{DType, Device, Target, Tensor};
@@ -176,7 +176,7 @@ fn what_was_tuned_is_used_where_it_applies() {
     // The weight of a layer lies along k.
     let x = device.zeros([1, 4096], DType::F16).expect("it fits");
     let w = device.zeros([4096, 4096], DType::F16).expect("it fits");
-    let text = x.linear(&w, None, None).expect("they fit").explain().to_string();
+    let text = x.linear(&w, None).expect("they fit").explain().to_string();
     assert!(text.contains("tile of 1 x 4, 8 lanes, 2 along k: tuned"), "{text}");
 }
 
@@ -193,7 +193,7 @@ fn what_was_tuned_with_subgroups_is_not_run_without_them() {
     let product = |device: &Device| {
         let device = device.with_tuned(&tuned);
         let x = device.zeros([1, 4096], DType::F32)?;
-        let y = x.linear(&device.zeros([4096, 4096], DType::F32)?, None, None)?;
+        let y = x.linear(&device.zeros([4096, 4096], DType::F32)?, None)?;
         let said = y.explain().to_string();
         y.compute().map(|()| said)
     };
@@ -236,12 +236,12 @@ const KINDS: [(&str, Operation); 7] = [
         let x = x.reshape([1, 8, 256, 128])?;
         x.attention(&x, &x, &Attention::new())
     }),
-    ("weights q8 64 32 4096 = staged 1", |x| x.linear(&weights(x.device())?, None, None)),
+    ("weights q8 64 32 4096 = staged 1", |x| x.linear(&weights(x.device())?, None)),
 ];
 
-fn weights(device: &Device) -> wharf::Result<Quantised> {
+fn weights(device: &Device) -> wharf::Result<Quantized> {
     let values = device.zeros([32, 4096], DType::I8)?;
-    Quantised::of(&values, &device.zeros([32, 128], DType::F16)?)
+    Quantized::of(&values, &device.zeros([32, 128], DType::F16)?)
 }
 
 /// What is said of an operation's kernels, and their texts and workgroups.
@@ -345,8 +345,8 @@ const BY_CORES: [(&str, Operation); 9] = [
     ("weights in blocks", |x| {
         let device = x.device();
         let values = device.zeros([1024, 4096], DType::I8)?;
-        let weights = Quantised::of(&values, &device.zeros([1024, 128], DType::F16)?)?;
-        x.slice(0, 0..1)?.linear(&weights, None, None)
+        let weights = Quantized::of(&values, &device.zeros([1024, 128], DType::F16)?)?;
+        x.slice(0, 0..1)?.linear(&weights, None)
     }),
     ("long rows", |x| x.reshape([4, 16 * 4096])?.softmax(1)),
     ("a sample", |x| {

@@ -79,7 +79,7 @@ fn a_model_in_several_files_is_opened_by_any_of_them() {
         let archive = Archive::open(folder.shard(place)).expect("all are there");
         assert_eq!(names(&archive), ["w.values", "w.scales", "pair"], "by {place}");
         let (set, _) = capable().upload_set(&archive.shipment().expect("known")).expect("up");
-        assert!(set.quantised("w").is_ok_and(|w| w.shape().dims() == [1, 32]), "by {place}");
+        assert!(set.quantized("w").is_ok_and(|w| w.shape().dims() == [1, 32]), "by {place}");
         assert_eq!(numbers(set.get("pair").expect("there")), [1.5, -2.0], "by {place}");
     }
     let whole = Archive::from_bytes(shard(0, 1, 1, &[pair("pair")]));
@@ -171,14 +171,14 @@ fn parts_of_blocks_arrive_as_they_are() {
     let (set, _) = device.upload_set(&floats).expect("up");
     assert_eq!(set.get("half").map(wharf::Tensor::dtype), Some(DType::F32), "a tensor of its own");
     for name in ["blocks", "small"] {
-        assert!(set.quantised(name).is_ok_and(|blocks| blocks.shape().dims() == [4, 64]), "{name}");
+        assert!(set.quantized(name).is_ok_and(|blocks| blocks.shape().dims() == [4, 64]), "{name}");
     }
     // Its scales are a matrix of f16, with rows of whole blocks.
     let wide = model(&[], &[("w", 8, &[1024, 2], vec![0; 64 * 34])], 32);
     let archive = Archive::from_bytes(wide).expect("it opens");
     let (set, _) =
         device.upload_set(&archive.shipment_as(|_| Some(Blocks::Q8)).expect("known")).expect("up");
-    assert!(set.quantised("w").is_ok_and(|w| w.shape().dims() == [2, 1024]), "{set:?}");
+    assert!(set.quantized("w").is_ok_and(|w| w.shape().dims() == [2, 1024]), "{set:?}");
 }
 
 /// A file of a hole, but for its ends.

@@ -152,7 +152,7 @@ fn uploads_bear_any_view() {
         match device.upload_view(view) {
             Ok((tensor, _)) => {
                 assert_eq!(
-                    tensor.to_vec::<u8>().unwrap(),
+                    tensor.read_now::<u8>().unwrap(),
                     view.iter().collect::<Vec<_>>(),
                     "{view:?}"
                 );
@@ -182,14 +182,14 @@ fn a_view_larger_than_all_memory_is_refused() {
 
 #[test]
 fn policies_that_allow_nothing_or_everything_upload_or_refuse() {
-    let everything = DType::ALL.into_iter().flat_map(|a| DType::ALL.map(|b| (a, b)));
+    let everything = DType::ALL.iter().flat_map(|&a| DType::ALL.iter().map(move |&b| (a, b)));
     let everything = everything.fold(Policy::exact(), |p, (a, b)| p.allow(a, b));
     for policy in
         [Policy::exact(), Policy::lossless(), everything, Policy::lossless().overflow_is_error()]
     {
         for caps in [Caps::webgpu_baseline(), fixtures::lavapipe()] {
             let device = device(caps, &policy);
-            for to in DType::ALL {
+            for to in DType::ALL.iter().copied() {
                 let floats = [f64::NAN, f64::INFINITY, -f64::MAX, f64::MIN_POSITIVE, 5e-324, -0.0];
                 arrives(device.upload_as(&floats, [6], to), (&device, to), 6);
                 arrives(device.upload_as(&[i64::MIN, i64::MAX, 0], [3], to), (&device, to), 3);
@@ -199,7 +199,7 @@ fn policies_that_allow_nothing_or_everything_upload_or_refuse() {
                 assert_eq!(fit.is_ok(), stored.is_some(), "{to}: {fit:?}");
             }
             arrives(device.upload(&[f64::MAX; 3], [3]), (&device, DType::F64), 3);
-            let _ = (device.flush(), device.trim(), device.compact(), device.wait());
+            let _ = (device.flush(), device.trim(), device.compact(), device.done_now());
         }
     }
 }
@@ -238,7 +238,7 @@ fn windows_bear_any_numbers() {
             [0, 1].map(|_| if random.below(3) > 0 { usual } else { random.pick(&SIZES) })
         };
         let (size, stride, padding, dilation) = (two(2), two(1), two(0), two(1));
-        let pool = Pooling::of(size).stride(stride).padding(padding).dilation(dilation);
+        let pool = Pooling::new(size).stride(stride).padding(padding).dilation(dilation);
         let conv = Conv::new().stride(stride).padding(padding).dilation(dilation);
         let weight = device.ones([1, 1, size[0].min(3), size[1].min(3)], DType::F32).unwrap();
         let lone = device.ones([1, 1, 1, 1], DType::F32).unwrap();
@@ -280,12 +280,12 @@ fn windows_bear_any_numbers() {
 fn gradients_of_pools_bear_any_numbers() {
     let device = capable();
     let (one, two) = (device.ones([1], DType::F32).unwrap(), device.ones([2], DType::F32).unwrap());
-    let wide = Pooling::of([1 << 40]).padding([1 << 39]);
+    let wide = Pooling::new([1 << 40]).padding([1 << 39]);
     one.avg_pool_grad([1], &wide).and_then(|x| x.compute()).expect("a share of it");
     let square = device.ones([1, 1], DType::F32).unwrap();
     let places = |x: &Tensor| x.cast(DType::U32).unwrap();
-    let far = Pooling::of([1 << 33; 2]);
-    let both = Pooling::of([1 << 40; 2]).padding([1 << 39; 2]);
+    let far = Pooling::new([1 << 33; 2]);
+    let both = Pooling::new([1 << 40; 2]).padding([1 << 39; 2]);
     square.avg_pool_grad([1; 2], &both).and_then(|x| x.compute()).expect("a share of it");
     for (named, refused) in [
         (
@@ -295,7 +295,10 @@ fn gradients_of_pools_bear_any_numbers() {
         ("more than a shape has", square.avg_pool_grad([1 << 33; 2], &far)),
         ("a long window", one.max_pool_grad(&places(&one), [1], &wide)),
         ("an axis that ends nowhere", {
-            two.avg_pool_grad([usize::MAX], &Pooling::of([2]).stride([usize::MAX / 2]).padding([1]))
+            two.avg_pool_grad(
+                [usize::MAX],
+                &Pooling::new([2]).stride([usize::MAX / 2]).padding([1]),
+            )
         }),
         ("two long windows", two.avg_pool_grad([2], &wide.stride([2]))),
     ] {
@@ -333,7 +336,7 @@ fn any_limit_opens_or_is_refused() {
             for bytes in [0usize, 1, 100, 70_000, 300_000] {
                 let uploaded = device.upload(&vec![1u8; bytes], [bytes]);
                 let Ok((tensor, _)) = uploaded else { continue };
-                assert!(tensor.to_vec::<u8>().unwrap() == vec![1; bytes], "{story}");
+                assert!(tensor.read_now::<u8>().unwrap() == vec![1; bytes], "{story}");
             }
             let _ = (device.fit([1 << 20], DType::F32).is_ok(), device.memory().to_string());
         }
@@ -352,7 +355,7 @@ fn literals_that_no_adapter_has_are_planned_and_opened_or_refused() {
             let _ = device.fit([1 << 20], DType::F32).is_ok();
             if let Ok((tensor, _)) = device.upload(&[1u16; 1000], [1000]) {
                 assert!(
-                    tensor.to_vec::<u16>().is_ok_and(|v| v == [1; 1000]),
+                    tensor.read_now::<u16>().is_ok_and(|v| v == [1; 1000]),
                     "{:?}",
                     device.caps()
                 );
@@ -386,7 +389,7 @@ fn failures_in_any_place_are_errors_and_leave_a_device_that_works() {
             for _ in 0..3 {
                 let values = vec![7u32; 1 << 19];
                 if let Ok((tensor, _)) = device.upload(&values, [values.len()])
-                    && let Ok(back) = tensor.to_vec::<u32>()
+                    && let Ok(back) = tensor.read_now::<u32>()
                 {
                     assert!(back == values, "what arrives is right, failure {n}");
                 }
@@ -411,16 +414,16 @@ fn guards_may_end_in_any_order() {
 fn a_destroyed_device_answers_with_errors() {
     let device = capable();
     let (tensor, _) = device.upload(&[1.0f32; 10], [10]).unwrap();
-    device.wgpu().0.destroy();
+    device.wgpu_device().destroy();
     for _ in 0..2 {
         let told = [
-            ("read", tensor.to_vec::<f32>().err()),
+            ("read", tensor.read_now::<f32>().err()),
             ("upload", device.upload(&[1u8], ()).err()),
             ("operation", (&tensor + 1.0).and_then(|y| y.compute()).err()),
             ("flush", device.flush().err()),
             ("trim", device.trim().err()),
             ("compact", device.compact().err()),
-            ("wait", device.wait().err()),
+            ("done_now", device.done_now().err()),
             ("done", pollster::block_on(device.done()).err()),
         ];
         for (call, error) in told {

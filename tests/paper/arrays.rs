@@ -12,7 +12,7 @@ use super::support::{Random, baseline, bits, capable, says};
 fn carried<A: HostArray>(values: A) -> (Vec<A::Item>, Vec<usize>) {
     let (tensor, receipt) = capable().tensor(values).unwrap();
     assert!(receipt.is_exact(), "{receipt}");
-    (tensor.to_vec().unwrap(), tensor.shape().dims().to_vec())
+    (tensor.read_now().unwrap(), tensor.shape().dims().to_vec())
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn there_and_back<T: Element>(random: &mut Random) -> (bool, bool) {
     let view = if random.below(3) == 0 { part.broadcast(repeated).unwrap() } else { part.view() };
     let what = format!("{:?} by {:?}", view.shape(), view.strides());
     let (tensor, receipt) = capable().tensor(&view).unwrap();
-    let back = tensor.to_array::<T>().unwrap();
+    let back = tensor.read_array_now::<T>().unwrap();
     let all = |view: ArrayViewD<'_, T>| view.iter().copied().collect::<Vec<T>>();
     assert_eq!(back.shape(), view.shape(), "{what}");
     assert_eq!(bits(&all(back.view())), bits(&all(view.view())), "{what}");
@@ -215,10 +215,10 @@ fn a_receipt_of_an_array_is_that_of_its_values() {
     let told = |receipt: &Receipt| (receipt.tally, receipt.to, receipt.how, receipt.bytes_host);
     assert_eq!(told(&receipt), told(&want));
     assert_eq!(
-        tensor.to_array::<f32>().unwrap().into_raw_vec_and_offset().0,
-        same.to_vec::<f32>().unwrap()
+        tensor.read_array_now::<f32>().unwrap().into_raw_vec_and_offset().0,
+        same.read_now::<f32>().unwrap()
     );
-    assert!(tensor.to_array::<f64>().is_err(), "it is f32 now");
+    assert!(tensor.read_array_now::<f64>().is_err(), "it is f32 now");
 }
 
 /// Of a large tensor only the edges cross.

@@ -11,7 +11,7 @@ use super::support::capable;
 fn convert<T: Element, U: Element>(values: &[T]) -> (Vec<U>, Tally) {
     let (tensor, receipt) = capable().upload_as(values, [values.len()], U::DTYPE).unwrap();
     assert_eq!(receipt.tally.values(), values.len() as u64, "every value has one category");
-    (tensor.to_vec().unwrap(), receipt.tally)
+    (tensor.read_now().unwrap(), receipt.tally)
 }
 
 /// All patterns of 16 bits.

@@ -19,7 +19,7 @@ fn round_trip<T: Element>(device: &Device, random: &mut Random, n: usize) -> wha
     assert_eq!(tensor.dtype(), T::DTYPE, "bits are kept as they are");
     assert_eq!(receipt.tally.values(), n as u64, "{receipt}");
     assert_eq!(receipt.tally.exact, n as u64, "NaNs too are exact where bits are kept: {receipt}");
-    let back = tensor.to_vec::<T>().unwrap();
+    let back = tensor.read_now::<T>().unwrap();
     assert!(bits(&back) == bits(&values), "{n} values of {} come back bit by bit", T::DTYPE);
     let mut slice = vec![T::default(); n];
     pollster::block_on(tensor.read_into(&mut slice)).unwrap();
@@ -68,18 +68,22 @@ fn special_values_keep_their_bits() {
             .map(f32::from_bits)
             .into();
     let (tensor, _) = capable().upload(&f32s, [7]).unwrap();
-    assert_eq!(bits(&tensor.to_vec::<f32>().unwrap()), bits(&f32s), "signalling NaNs, subnormals");
+    assert_eq!(
+        bits(&tensor.read_now::<f32>().unwrap()),
+        bits(&f32s),
+        "signalling NaNs, subnormals"
+    );
     let f64s: Vec<f64> =
         [0x7ff0_0000_0000_0001, 0xfff8_dead_beef_0000, 1, 1 << 63].map(f64::from_bits).into();
     let (tensor, _) = capable().upload(&f64s, [2, 2]).unwrap();
-    assert_eq!(bits(&tensor.to_vec::<f64>().unwrap()), bits(&f64s), "of 64 bits");
+    assert_eq!(bits(&tensor.read_now::<f64>().unwrap()), bits(&f64s), "of 64 bits");
     for device in [capable(), baseline(&Policy::exact())] {
         let f16s: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
         let (tensor, _) = device.upload(&f16s, [256, 256]).unwrap();
-        assert!(bits(&tensor.to_vec::<f16>().unwrap()) == bits(&f16s), "all 65536 of f16");
+        assert!(bits(&tensor.read_now::<f16>().unwrap()) == bits(&f16s), "all 65536 of f16");
         let bf16s: Vec<bf16> = (0..=u16::MAX).map(bf16::from_bits).collect();
         let (tensor, _) = device.upload(&bf16s, [65_536]).unwrap();
-        assert!(bits(&tensor.to_vec::<bf16>().unwrap()) == bits(&bf16s), "all 65536 of bf16");
+        assert!(bits(&tensor.read_now::<bf16>().unwrap()) == bits(&bf16s), "all 65536 of bf16");
     }
 }
 
@@ -87,16 +91,16 @@ fn special_values_keep_their_bits() {
 fn shapes_survive_empty_and_scalar_ones_too() {
     let device = capable();
     let (scalar, _) = device.upload(&[7i64], ()).unwrap();
-    assert_eq!(scalar.scalar::<i64>().unwrap(), 7);
+    assert_eq!(scalar.read_scalar_now::<i64>().unwrap(), 7);
     assert_eq!(scalar.shape().rank(), 0);
     for dims in [vec![0], vec![3, 0], vec![0, 0, 0], vec![1, 0, 1, 1, 1, 1, 1, 9]] {
         let (empty, receipt) = device.upload::<f32>(&[], &dims).unwrap();
         assert_eq!(empty.shape().dims(), dims);
-        assert_eq!(empty.to_vec::<f32>().unwrap(), [0f32; 0], "{dims:?} has nothing to read");
+        assert_eq!(empty.read_now::<f32>().unwrap(), [0f32; 0], "{dims:?} has nothing to read");
         assert_eq!((receipt.bytes_staged, receipt.segments), (0, 0), "{dims:?} takes no memory");
     }
     let (deep, _) = device.upload(&[true, false], [1, 1, 1, 2, 1, 1, 1, 1]).unwrap();
-    assert_eq!(deep.to_vec::<bool>().unwrap(), [true, false]);
+    assert_eq!(deep.read_now::<bool>().unwrap(), [true, false]);
 }
 
 /// A view of every kind over the same data.
@@ -124,14 +128,14 @@ fn any_layout_arrives_row_major() {
     let (as_bits, converted) = (capable(), capable());
     for (name, view) in views(&data) {
         let (tensor, receipt) = as_bits.upload_view(view).unwrap();
-        assert_eq!(tensor.to_vec::<u16>().unwrap(), view.iter().collect::<Vec<_>>(), "{name}");
+        assert_eq!(tensor.read_now::<u16>().unwrap(), view.iter().collect::<Vec<_>>(), "{name}");
         assert!(tensor.layout().is_dense(), "{name} is row-major on the device");
         assert_eq!(receipt.layout_from, *view.layout(), "{name}: the receipt knows the layout");
         assert_eq!(receipt.layout_to, *tensor.layout(), "{name}");
         let gathered = view.iter().collect::<Vec<_>>();
         let (tensor, receipt) = converted.upload_as(&gathered, *view.shape(), DType::F32).unwrap();
         let want: Vec<f32> = gathered.iter().copied().map(f32::from).collect();
-        assert_eq!(tensor.to_vec::<f32>().unwrap(), want, "{name}, converted");
+        assert_eq!(tensor.read_now::<f32>().unwrap(), want, "{name}, converted");
         assert!(receipt.is_exact(), "{name}: u16 fits in f32");
     }
 }
@@ -143,7 +147,7 @@ fn a_strided_view_is_converted_in_the_order_of_its_indices() {
     let view = HostView::strided(&data, [75, 80], &[-1, 75], 74).unwrap();
     let (tensor, receipt) = device.upload_view(view).unwrap();
     let want: Vec<f32> = view.iter().map(|v| v as f32).collect();
-    assert_eq!(tensor.to_vec::<f32>().unwrap(), want);
+    assert_eq!(tensor.read_now::<f32>().unwrap(), want);
     let first = view.iter().position(|v| f64::from(v as f32) != v).unwrap();
     assert_eq!(
         receipt.tally.first_changed,
@@ -178,7 +182,7 @@ fn conversions_go_on_across_chunks() {
             (0..n as u64).map(|i| i.wrapping_mul(2_654_435_761) % (1 << 32)).collect();
         let (tensor, receipt) = device.upload(&values, [n]).unwrap();
         assert_eq!(receipt.tally.exact, n as u64, "{n} values");
-        let same = tensor.to_vec::<u32>().unwrap().into_iter().map(u64::from).eq(values);
+        let same = tensor.read_now::<u32>().unwrap().into_iter().map(u64::from).eq(values);
         assert!(same, "{n} values arrive");
     }
     let mut values = vec![1u64; CHUNK / 4 + 2];
@@ -219,7 +223,7 @@ fn baseline_limits_and_every_lacking_feature_still_carry() {
         assert_eq!(opened.caps().limits.binding_bytes_max, 128 << 20, "{name}");
         every_dtype(&opened, &mut random, &lengths);
     }
-    for feature in Feature::ALL.into_iter().filter(|f| *f != Feature::Compute) {
+    for feature in Feature::ALL.iter().copied().filter(|f| *f != Feature::Compute) {
         let caps = fixtures::lavapipe().without(feature);
         every_dtype(&device(caps, &Policy::exact()), &mut random, &lengths);
     }
@@ -229,7 +233,7 @@ fn baseline_limits_and_every_lacking_feature_still_carry() {
 fn the_books_balance() {
     let device = capable();
     let (tensor, _) = device.upload(&[1.0f64; 100], [100]).unwrap();
-    tensor.to_vec::<f64>().unwrap();
+    tensor.read_now::<f64>().unwrap();
     let (ledger, memory) = (device.ledger(), device.memory());
     assert_eq!((ledger.up.count, ledger.up.bytes), (1, 800));
     assert_eq!((ledger.down.count, ledger.down.bytes), (1, 800));
@@ -252,7 +256,7 @@ fn handles_with_other_permissions_share_the_device() {
     assert!(!strict.is(&baseline(&Policy::exact())), "not another");
     assert!(strict.upload(&[1.0f64], ()).is_err());
     let (tensor, _) = loose.upload(&[1.5f64], ()).unwrap();
-    assert_eq!(tensor.scalar::<f32>().unwrap().to_bits(), 1.5f32.to_bits());
+    assert_eq!(tensor.read_scalar_now::<f32>().unwrap().to_bits(), 1.5f32.to_bits());
     assert_eq!(strict.memory().tensors, 1, "one store");
     let fresh = pollster::block_on(loose.reopen()).unwrap();
     assert!(!fresh.is(&loose), "a fresh device");

@@ -12,10 +12,10 @@ const SMALLER_IS_BETTER: [Limit; 3] =
 #[test]
 fn without_takes_one_feature_and_nothing_else() {
     for (name, caps) in fixtures::all() {
-        for feature in Feature::ALL {
+        for feature in Feature::ALL.iter().copied() {
             let less = caps.clone().without(feature);
             assert!(!less.has(feature), "{name} without {}", feature.name());
-            for other in Feature::ALL.into_iter().filter(|f| *f != feature) {
+            for other in Feature::ALL.iter().copied().filter(|f| *f != feature) {
                 assert_eq!(less.has(other), caps.has(other), "{name}: {}", other.name());
             }
             assert_eq!(less.limits, caps.limits, "{name}");
@@ -154,5 +154,5 @@ fn a_set_of_features_is_a_set() {
     assert_eq!(all.iter().collect::<Vec<_>>(), Feature::ALL);
     assert_eq!(Features::of(&[Feature::Subgroup; 3]), empty.with(Feature::Subgroup));
     assert_eq!(format!("{:?}", Features::of(&[Feature::Compute])), "[Compute]");
-    assert_eq!(Feature::ALL.into_iter().fold(all, Features::without), empty);
+    assert_eq!(Feature::ALL.iter().copied().fold(all, Features::without), empty);
 }

@@ -139,7 +139,7 @@ fn a_receipt_counts_what_has_no_place() {
     let device = open(wharf::caps::Caps::webgpu_baseline(), &narrow);
     let (tensor, receipt) = device.upload(&[1.5f64, 0.3], 2).unwrap();
     assert_eq!((tensor.dtype(), receipt.tally.rounded), (DType::F8E5M2, 1), "{receipt}");
-    let (back, receipt) = tensor.to_vec_as::<f32>().unwrap();
+    let (back, receipt) = tensor.read_as_now::<f32>().unwrap();
     assert!(back == [1.5, 0.3125] && receipt.is_exact(), "{back:?}: {receipt}");
 }
 
@@ -160,18 +160,18 @@ const COMPUTES: &[(&str, Call)] = &[
     ("layer_norm", |x| x.layer_norm(1, None, None, 0.0)),
     ("batch_norm", |x| x.batch_norm(x, x, None, None, 0.0)),
     ("matmul", |x| x.matmul(x)),
-    ("linear", |x| x.linear(x, None, None)),
+    ("linear", |x| x.linear(x, None)),
     ("einsum", |x| Tensor::einsum("ij,jk->ik", &[x, x])),
     ("einsum beside", |x| Tensor::einsum("ij,ij->i", &[x, x])),
     ("dot", |x| x.flatten(..)?.dot(&x.flatten(..)?)),
     ("outer", |x| x.flatten(..)?.outer(&x.flatten(..)?)),
-    ("cross", |x| x.slice(0, ..3)?.cross(&x.slice(0, ..3)?, 0)),
+    ("cross", |x| x.slice(0, ..3)?.cross(0, &x.slice(0, ..3)?)),
     ("rope", |x| x.rope(x, x)),
     ("attention", |x| x.attention(x, x, &Attention::new())),
     ("conv1d", |x| x.unsqueeze(0)?.conv1d(&x.unsqueeze(2)?, None, &Conv::new())),
-    ("max_pool", |x| x.max_pool(&Pooling::of([2]))),
-    ("avg_pool", |x| x.avg_pool(&Pooling::of([2]))),
-    ("avg_pool_grad", |x| x.avg_pool_grad([8], &Pooling::of([2]))),
+    ("max_pool", |x| x.max_pool(&Pooling::new([2]))),
+    ("avg_pool", |x| x.avg_pool(&Pooling::new([2]))),
+    ("avg_pool_grad", |x| x.avg_pool_grad([8], &Pooling::new([2]))),
     ("rfft", |x| x.rfft(1, None)),
     ("selu", |x| x.selu()),
     ("cross_entropy", |x| x.cross_entropy(1, &x.device().zeros(4, DType::U32)?)),
@@ -192,10 +192,10 @@ fn a_number_that_is_none_there_is_refused() {
     let device = capable();
     for (dtype, has) in [(DType::F8E4M3, false), (DType::F8E5M2, true), (DType::F16, true)] {
         for infinity in [f32::INFINITY, f32::NEG_INFINITY] {
-            assert_eq!(device.full([2], dtype, infinity).is_ok(), has, "{dtype}: {infinity}");
+            assert_eq!(device.full([2], infinity, dtype).is_ok(), has, "{dtype}: {infinity}");
         }
-        assert!(device.full([2], dtype, f32::NAN).is_ok(), "{dtype}");
-        assert!(device.full([2], dtype, 1e6f32).is_err(), "{dtype}");
+        assert!(device.full([2], f32::NAN, dtype).is_ok(), "{dtype}");
+        assert!(device.full([2], 1e6f32, dtype).is_err(), "{dtype}");
     }
 }
 
@@ -229,7 +229,7 @@ const MOVES: &[(&str, Call)] = &[
     ("cast", |x| x.cast(DType::F16)?.cast(x.dtype())),
     ("cast_checked", |x| x.cast_checked(DType::I8)?.cast_checked(x.dtype())),
     ("cast_saturating", |x| x.cast_saturating(DType::F16)?.cast_saturating(x.dtype())),
-    ("full", |x| x.device().full([4], x.dtype(), 2.5)),
+    ("full", |x| x.device().full([4], 2.5, x.dtype())),
 ];
 
 #[test]
@@ -241,15 +241,15 @@ fn what_moves_takes_what_is_only_stored() {
             let y = call(&x).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(y.dtype(), dtype, "{name}");
         }
-        assert!(device.full([4], dtype, 1e6).is_err(), "no number of {dtype}");
+        assert!(device.full([4], 1e6, dtype).is_err(), "no number of {dtype}");
         let weight = device.ones([8, 4], dtype).unwrap();
         for of in [DType::F32, DType::F16, DType::Bf16] {
             let x = device.ones([2, 4], of).unwrap();
-            let y = x.linear(&weight, None, None).unwrap();
+            let y = x.linear(&weight, None).unwrap();
             assert_eq!(y.dtype(), of, "weights of {dtype} are widened");
             let kernels =
                 |y: &Tensor| y.explain().kernels.iter().map(|k| k.name).collect::<Vec<_>>();
-            let wide = x.linear(&device.ones([8, 4], of).unwrap(), None, None).unwrap();
+            let wide = x.linear(&device.ones([8, 4], of).unwrap(), None).unwrap();
             assert_eq!(kernels(&y), kernels(&wide), "where they are loaded");
         }
     }

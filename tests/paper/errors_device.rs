@@ -22,28 +22,28 @@ fn counts_and_dtypes_of_reads() {
     );
     let mut short = [0.0f32; 2];
     says(
-        tensor().copy_to_slice(&mut short),
+        tensor().read_into_now(&mut short),
         ErrorKind::Shape,
         "data has 2 elements, shape [3] has 3",
         count,
     );
     says(
-        tensor().to_vec::<f64>(),
+        tensor().read_now::<f64>(),
         ErrorKind::DType,
         "tensor is f32, read asks for f64",
         "read it as f32, or ask for a conversion: `read_as::<f64>()`",
     );
     says(
-        tensor().to_vec::<i32>(),
+        tensor().read_now::<i32>(),
         ErrorKind::DType,
         "tensor is f32, read asks for i32",
         "read it as f32, or cast it before, `cast(DType::I32)`",
     );
     says(
-        tensor().scalar::<f32>(),
+        tensor().read_scalar_now::<f32>(),
         ErrorKind::Shape,
         "[3] has 3 elements, not 1",
-        "`to_vec()` reads any number of elements",
+        "`read_now()` reads any number of elements",
     );
 }
 
@@ -75,7 +75,7 @@ fn numbers_that_a_dtype_has_not() {
     let help = "take a dtype that has it; a tensor becomes one by `cast(dtype)`";
     let device = capable();
     says(
-        device.full([2], DType::U8, 300),
+        device.full([2], 300, DType::U8),
         ErrorKind::DType,
         "full: scalar 300 is not a value of u8",
         help,
@@ -149,7 +149,7 @@ fn integers_out_of_range() {
         help(DType::I8),
     );
     let (fits, _) = device.upload(&[i64::from(i32::MIN), 7], [2]).unwrap();
-    assert_eq!(fits.to_vec::<i32>().unwrap(), [i32::MIN, 7], "what fits crosses");
+    assert_eq!(fits.read_now::<i32>().unwrap(), [i32::MIN, 7], "what fits crosses");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn values_that_may_not_change() {
     );
     let (kept, receipt) = lossless.upload(&[1.0, f64::NAN, -0.0], [3]).unwrap();
     assert_eq!(receipt.tally.exact, 2, "what survives crosses");
-    assert_eq!(kept.to_vec::<f32>().unwrap()[0].to_bits(), 1.0f32.to_bits());
+    assert_eq!(kept.read_now::<f32>().unwrap()[0].to_bits(), 1.0f32.to_bits());
 
     let policy = Policy::exact().allow(DType::F64, DType::F32).overflow_is_error();
     says(
@@ -232,10 +232,10 @@ fn memory_that_the_driver_has_not() {
     let sum = x.sum([0]).expect("nothing runs");
     device.fail(Call::Allocation, 2..u64::MAX);
     let message = "sum f32 []: out of memory: the driver refuses memory for reduce_rows";
-    says(sum.to_vec::<f32>(), ErrorKind::OutOfMemory, message, help);
+    says(sum.read_now::<f32>(), ErrorKind::OutOfMemory, message, help);
     device.fail(Call::Allocation, 0..u64::MAX);
     let message = "out of memory: the driver refuses 64 KiB for wharf.read.staging";
-    says(x.to_vec::<f32>(), ErrorKind::OutOfMemory, message, help);
+    says(x.read_now::<f32>(), ErrorKind::OutOfMemory, message, help);
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn a_failed_allocation_is_tried_again_and_only_then_an_error() {
     let device = capable();
     device.fail(Call::Allocation, 0..1);
     let (tensor, _) = device.upload(&[1u8, 2, 3], [3]).unwrap();
-    assert_eq!(tensor.to_vec::<u8>().unwrap(), [1, 2, 3], "the retry succeeded");
+    assert_eq!(tensor.read_now::<u8>().unwrap(), [1, 2, 3], "the retry succeeded");
 }
 
 #[test]
@@ -271,14 +271,14 @@ fn a_guard_names_the_line_that_asked() {
     let (tensor, _) = device.upload(&[1.0f32], ()).unwrap();
     let guard = device.guard(Crossings::Deny);
     let (up, line) = (device.upload(&[1.0f32], ()), line!());
-    let down = tensor.to_vec::<f32>();
+    let down = tensor.read_now::<f32>();
     drop(guard);
     let help = "move it out of the guarded region, or guard with `Crossings::Log` to see them all";
     let text = up.as_ref().err().unwrap().to_string();
     let at = format!("crossing up denied: upload at {}:{line}:", file!());
     assert!(text.starts_with(&at), "{text} begins with {at}");
     let down = down.err().unwrap();
-    let at = format!("crossing down denied: to_vec at {}:{}:", file!(), line + 1);
+    let at = format!("crossing down denied: read_now at {}:{}:", file!(), line + 1);
     assert!(down.to_string().starts_with(&at), "{down} begins with {at}");
     for error in [up.err().unwrap(), down] {
         assert_eq!(
@@ -287,7 +287,11 @@ fn a_guard_names_the_line_that_asked() {
             "{error}"
         );
     }
-    assert_eq!(tensor.scalar::<f32>().unwrap().to_bits(), 1.0f32.to_bits(), "the guard is gone");
+    assert_eq!(
+        tensor.read_scalar_now::<f32>().unwrap().to_bits(),
+        1.0f32.to_bits(),
+        "the guard is gone"
+    );
     assert_eq!(device.ledger().up.count, 1, "what is denied is not in the ledger");
 }
 
@@ -321,7 +325,7 @@ fn an_adopted_device_is_cut_down_to_what_it_was_created_with() {
     assert_eq!(device.caps().limits.binding_bytes_max, 128 << 20);
     let (tensor, receipt) = device.upload(&[0.5f64, 0.25], [2]).unwrap();
     assert_eq!((tensor.dtype(), receipt.is_exact()), (DType::F32, true));
-    assert_eq!(tensor.to_vec::<f32>().unwrap(), [0.5, 0.25]);
+    assert_eq!(tensor.read_now::<f32>().unwrap(), [0.5, 0.25]);
 }
 
 #[test]

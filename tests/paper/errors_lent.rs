@@ -9,7 +9,7 @@ const READ: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE.union(wgpu::BufferU
 fn buffer(device: &Device, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
     let (label, mapped_at_creation) = (Some("mine"), false);
     let descriptor = wgpu::BufferDescriptor { label, size, usage, mapped_at_creation };
-    device.wgpu().0.create_buffer(&descriptor)
+    device.wgpu_device().create_buffer(&descriptor)
 }
 
 fn list(length: usize) -> Layout {

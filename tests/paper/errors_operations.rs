@@ -255,50 +255,50 @@ fn pools_name_what_does_not_fit() {
     let whole = x.cast(DType::I32).unwrap();
     let truth = x.ne(0.0).unwrap();
     let long = x.slice(1, ..1).unwrap().broadcast_to([2, 2_000_000_000]).unwrap();
-    let padded = Pooling::of([2]).padding([1]).padding_uncounted();
+    let padded = Pooling::new([2]).padding([1]).padding_uncounted();
     let pair =
         |x: &Tensor, how: &Pooling<1>| x.max_pool_with_indices(how).map(|(_, places)| places);
     check([
         Row {
-            refused: x.max_pool(&Pooling::of([2, 2, 2])),
+            refused: x.max_pool(&Pooling::new([2, 2, 2])),
             text: "max_pool: windows over the last 3 axes of [2, 5], which has 2",
             help: "`unsqueeze` adds an axis of length 1",
-            mended: x.unsqueeze(0).and_then(|x| x.max_pool(&Pooling::of([1, 2, 2]))),
+            mended: x.unsqueeze(0).and_then(|x| x.max_pool(&Pooling::new([1, 2, 2]))),
         },
         Row {
-            refused: x.max_pool(&Pooling::of([3]).padding([2])),
+            refused: x.max_pool(&Pooling::new([3]).padding([2])),
             text: "max_pool: padding of 2 beside windows of 3 on axis 1: more than half of one",
             help: "a window of nothing but padding has no value; `pad` adds elements that have one",
             mended: x
                 .pad(&[(0, 0), (2, 2)], Pad::Constant(0.0.into()))
-                .and_then(|x| x.max_pool(&Pooling::of([3]))),
+                .and_then(|x| x.max_pool(&Pooling::new([3]))),
         },
         Row {
-            refused: pair(&x, &Pooling::of([3]).padding([2])),
+            refused: pair(&x, &Pooling::new([3]).padding([2])),
             text: "max_pool_with_indices: padding of 2 beside windows of 3 on axis 1: more than \
                    half of one",
             help: "a window of nothing but padding has no value; `pad` adds elements that have one",
-            mended: pair(&x, &Pooling::of([3]).padding([1])),
+            mended: pair(&x, &Pooling::new([3]).padding([1])),
         },
         Row {
-            refused: pair(&truth, &Pooling::of([2])),
+            refused: pair(&truth, &Pooling::new([2])),
             text: "max_pool_with_indices: amax does not exist for bool",
             help: "amax takes f32, f16, bf16, f64, i8, u8, i16, u16, i32, u32, i64, u64: cast to \
                    one of them",
-            mended: truth.cast(DType::U8).and_then(|x| pair(&x, &Pooling::of([2]))),
+            mended: truth.cast(DType::U8).and_then(|x| pair(&x, &Pooling::new([2]))),
         },
         Row {
-            refused: pair(&long, &Pooling::of([2])),
+            refused: pair(&long, &Pooling::new([2])),
             text: "max_pool_with_indices: the last 1 axes of [2, 2000000000] have 2000000000 \
                    elements, above 1073741823 whose places are counted",
             help: "pool parts of it, or leave the places out: `max_pool`",
-            mended: long.slice(1, ..9).and_then(|x| pair(&x, &Pooling::of([2]))),
+            mended: long.slice(1, ..9).and_then(|x| pair(&x, &Pooling::new([2]))),
         },
         Row {
-            refused: whole.avg_pool(&Pooling::of([2])),
+            refused: whole.avg_pool(&Pooling::new([2])),
             text: "avg_pool: mean does not exist for i32",
             help: "mean takes f32, f16, bf16, f64: cast to one of them",
-            mended: whole.cast(DType::F32).and_then(|x| x.avg_pool(&Pooling::of([2]))),
+            mended: whole.cast(DType::F32).and_then(|x| x.avg_pool(&Pooling::new([2]))),
         },
         Row {
             refused: whole.avg_pool(&padded),
@@ -309,9 +309,9 @@ fn pools_name_what_does_not_fit() {
     ]);
     let error = |how: &Pooling<1>| x.max_pool(how).unwrap_err().to_string();
     let window = "max_pool: windows of 4 with step 2 do not exist on axis 1 of length 3";
-    let short = x.slice(1, 0..3).unwrap().max_pool(&Pooling::of([4]).stride([2])).unwrap_err();
+    let short = x.slice(1, 0..3).unwrap().max_pool(&Pooling::new([4]).stride([2])).unwrap_err();
     assert_eq!(short.to_string(), window);
-    for how in [Pooling::of([0]), Pooling::of([2]).stride([0]), Pooling::of([2]).dilation([0])] {
+    for how in [Pooling::new([0]), Pooling::new([2]).stride([0]), Pooling::new([2]).dilation([0])] {
         assert!(error(&how).contains("do not exist on axis 1 of length 5"), "{}", error(&how));
     }
 }
@@ -401,10 +401,10 @@ fn operators_and_numbers_beside_them_say_what_they_take() {
             mended: float(&whole).and_then(|x| x * 2.0),
         },
         Row {
-            refused: whole.max(half::f16::ONE),
+            refused: whole.maximum(half::f16::ONE),
             text: "max: scalar 1.0 is a float, i32 an integer",
             help: FLOAT,
-            mended: whole.max(1usize),
+            mended: whole.maximum(1usize),
         },
         Row {
             refused: -1isize + &ones(DType::U8),

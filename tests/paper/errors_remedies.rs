@@ -152,22 +152,22 @@ fn shapes_and_ranks_name_what_was_given() {
             mended: row.chunk(0, 1).map(|parts| parts[0].clone()),
         },
         Row {
-            refused: scalar.linear(&x, None, None),
+            refused: scalar.linear(&x, None),
             text: "linear: inner dimensions differ: left [], weights [2, 3] (a scalar against 3)",
             help: "weights are [out, in]; take `weight.t()` of an [in, out]",
-            mended: row.linear(&x, None, None),
+            mended: row.linear(&x, None),
         },
         Row {
-            refused: row.linear(&x, Some(&device.ones([2], DType::I32).unwrap()), None),
+            refused: row.linear(&x, Some(&device.ones([2], DType::I32).unwrap())),
             text: "linear: result and bias: dtypes differ: left f32, right i32",
             help: "cast one of them: `cast(dtype)`",
-            mended: row.linear(&x, Some(&ones(&[2])), None),
+            mended: row.linear(&x, Some(&ones(&[2]))),
         },
         Row {
-            refused: row.linear(&x, None, Some(Op::Add)),
-            text: "linear: add: operands given: 1, taken: 2",
+            refused: row.linear(&x, None).and_then(|y| y.apply(Op::Add, &[])),
+            text: "add: operands given: 1, taken: 2",
             help: "`x.apply(f, &[..])` gives those beside x",
-            mended: row.linear(&x, None, None).and_then(|y| y.apply(Op::Add, &[1.0.into()])),
+            mended: row.linear(&x, None).and_then(|y| y.apply(Op::Add, &[1.0.into()])),
         },
     ]);
 }
@@ -191,7 +191,7 @@ fn windows_and_places_name_what_was_given() {
     let (x, weight) = (ones(&[1, 16, 4, 4]), ones(&[16, 8, 3, 3]));
     let plain = Conv::new();
     let spread = |bias: usize| x.conv_transpose2d(&weight, Some(&ones(&[bias])), &plain);
-    let far = Pooling::of([1 << 20; 2]);
+    let far = Pooling::new([1 << 20; 2]);
     let arrived = ones(&[1, 1]);
     let places = arrived.cast(DType::U32).unwrap();
     let index = device.zeros([5], DType::I32).unwrap();
@@ -207,13 +207,13 @@ fn windows_and_places_name_what_was_given() {
             text: "max_pool_grad: the last 2 axes of [1048576, 1048576] have 1099511627776 \
                    elements, above 1073741823 whose places are counted",
             help: "gradients of parts of it",
-            mended: arrived.max_pool_grad(&places, [4; 2], &Pooling::of([4; 2])),
+            mended: arrived.max_pool_grad(&places, [4; 2], &Pooling::new([4; 2])),
         },
         Row {
-            refused: x.max_pool(&Pooling::of([2, 2]).dilation([1, 0])),
+            refused: x.max_pool(&Pooling::new([2, 2]).dilation([1, 0])),
             text: "max_pool: windows of 0 with step 2 do not exist on axis 3 of length 4",
             help: "a window, a step and a dilation are 1 or more",
-            mended: x.max_pool(&Pooling::of([2, 2])),
+            mended: x.max_pool(&Pooling::new([2, 2])),
         },
         Row {
             refused: ones(&[9]).scatter(0, &index, &ones(&[3])),
@@ -272,13 +272,13 @@ fn kernels_name_the_binding_that_is_not_there() {
 fn numbers_out_of_range_are_arguments() {
     let (device, key) = (capable(), Key::new(1));
     let x = device.ones([1, 1, 8], DType::F32).unwrap();
-    let (convs, pools) = (Conv::new(), Pooling::of([3]));
+    let (convs, pools) = (Conv::new(), Pooling::new([3]));
     let refused = [
         device.arange(0, 4, 0, DType::I32),
         device.bernoulli(key, [2], 1.5),
         device.integers(key, [2], 3..3, DType::I32),
         x.attention(&x, &x, &Attention::new().softcap(0.0)),
-        x.quantile(1.5, 2),
+        x.quantile(2, 1.5),
         x.histogram(0, 0.0, 1.0),
         x.conv1d(&x, None, &convs.stride([0])),
         x.conv1d(&x, None, &convs.output_padding([1])),

@@ -152,10 +152,10 @@ fn what_ranks_names_what_does_not_fit() {
             mended: x.histogram(1 << 10, 0.0, 1.0),
         },
         Row {
-            refused: x.quantile(50.0, 1),
+            refused: x.quantile(1, 50.0),
             text: "quantile: 50.0 is outside 0..=1",
             help: "a part of all elements: the median is 0.5",
-            mended: x.quantile(0.5, 1),
+            mended: x.quantile(1, 0.5),
         },
         Row {
             refused: none.median(1),
@@ -183,7 +183,7 @@ fn gradients_name_what_does_not_fit() {
     let device = capable();
     let ones = |shape: &[usize]| device.ones(shape, DType::F32).unwrap();
     let (x, weight, arrives) = (ones(&[2, 6, 9]), ones(&[4, 3, 3]), ones(&[2, 4, 4]));
-    let (how, pool) = (Conv::new().stride([2]).groups(2), Pooling::of([3]).stride([2]));
+    let (how, pool) = (Conv::new().stride([2]).groups(2), Pooling::new([3]).stride([2]));
     let (bytes, places) = (arrives.cast(DType::I8).unwrap(), arrives.cast(DType::U32).unwrap());
     let (back, back_to) = (ones(&[3, 4, 1]), Conv::new().dilation([2]));
     check([
@@ -396,16 +396,16 @@ fn vectors_of_other_lengths_or_dtypes_name_them() {
     let first = |parts: [Tensor; 2]| parts[0].clone();
     check([
         Row {
-            refused: x.cross(&x, 0),
+            refused: x.cross(0, &x),
             text: "cross: 2 numbers along the axis of [2, 3], not 3",
             help: "a cross product is of three numbers each; of two, `pad` makes three",
-            mended: x.pad(&[(0, 1), (0, 0)], 0).and_then(|x| x.cross(&x, 0)),
+            mended: x.pad(&[(0, 1), (0, 0)], 0).and_then(|x| x.cross(0, &x)),
         },
         Row {
-            refused: half.cosine_similarity(&x, 1),
+            refused: half.cosine_similarity(1, &x),
             text: "cosine_similarity: dtypes differ: f16 and f32",
             help: "cast one of them: `.cast(DType::F16)` or `.cast(DType::F32)`",
-            mended: half.cast(DType::F32).and_then(|half| half.cosine_similarity(&x, 1)),
+            mended: half.cast(DType::F32).and_then(|half| half.cosine_similarity(1, &x)),
         },
         Row {
             refused: x.unstack(1).map(first),
@@ -444,17 +444,17 @@ fn shapes_are_told_as_they_were_given() {
             mended: x.index_add(0, &index.at(..2).unwrap(), &x),
         },
         Row {
-            refused: x.linear(&x, Some(&row), None),
+            refused: x.linear(&x, Some(&row)),
             text: "linear: bias: [3] does not broadcast to [2, 2]",
             help: BROADCAST,
-            mended: x.linear(&x, Some(&row.at(..2).unwrap()), None),
+            mended: x.linear(&x, Some(&row.at(..2).unwrap())),
         },
         Row {
             // Neither does it become a result of more rows.
-            refused: x.linear(&row.unsqueeze(0).unwrap(), Some(&long), None),
+            refused: x.linear(&row.unsqueeze(0).unwrap(), Some(&long)),
             text: "linear: bias: [4] does not broadcast to [2, 1]",
             help: BROADCAST,
-            mended: x.linear(&row.unsqueeze(0).unwrap(), Some(&long.at(..1).unwrap()), None),
+            mended: x.linear(&row.unsqueeze(0).unwrap(), Some(&long.at(..1).unwrap())),
         },
         Row {
             refused: row.dot(&index),
@@ -463,10 +463,10 @@ fn shapes_are_told_as_they_were_given() {
             mended: row.dot(&index.cast(DType::F32).unwrap()),
         },
         Row {
-            refused: x.cross(&index, -1),
+            refused: x.cross(-1, &index),
             text: "cross: dtypes differ: f32 and i32",
             help: "cast one of them: `.cast(DType::F32)` or `.cast(DType::I32)`",
-            mended: x.cross(&index.cast(DType::F32).unwrap(), -1),
+            mended: x.cross(-1, &index.cast(DType::F32).unwrap()),
         },
     ]);
 }

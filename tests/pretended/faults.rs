@@ -12,7 +12,7 @@ use super::inside::{AT_MOST, PATIENCE, SEEN, device};
 fn story(device: &Device) -> Result<Vec<f32>> {
     let (x, _) = device.upload(&[1.5f32; 1000], [1000])?;
     let (more, _) = device.upload(&vec![1.0f32; 300_000], [300, 1000])?;
-    (&more + &x)?.sum([0])?.to_vec::<f32>()
+    (&more + &x)?.sum([0])?.read_now::<f32>()
 }
 
 /// What goes wrong from a number on, what that is called, and how often it is met: on a GPU that is

@@ -48,7 +48,7 @@ fn a_shadow_finds_the_first_operation() {
     let Some(device) = device() else { return };
     let sum = |device: &Device| -> Result<Vec<f32>> {
         let (x, _) = device.upload(&[1.5f32; 1000], [1000])?;
-        (&x + 1.0f32)?.to_vec::<f32>()
+        (&x + 1.0f32)?.read_now::<f32>()
     };
     assert_eq!(sum(&device).expect("the driver says that it is done"), [0.0; 1000]);
     let _shadow = device.shadow(ShadowPolicy::all());
@@ -96,16 +96,16 @@ fn whoever_waits_gets_an_error_in_time() {
     let problem = ProductSize::new(256, 256, 256, DType::F32).into();
     type Wait<'a> = (&'a str, Box<dyn Fn() -> Result<()> + 'a>);
     let waits: [Wait<'_>; 9] = [
-        ("to_vec", Box::new(|| y.to_vec::<f32>().map(drop))),
+        ("read_now", Box::new(|| y.read_now::<f32>().map(drop))),
         ("read", Box::new(|| pollster::block_on(y.read::<f32>()).map(drop))),
-        ("to_bytes", Box::new(|| y.to_bytes().map(drop))),
+        ("read_bytes_now", Box::new(|| y.read_bytes_now().map(drop))),
         ("picture", Box::new(|| y.picture_now().map(drop))),
-        ("wait", Box::new(|| device.wait())),
-        ("sum", Box::new(|| y.sum([0]).and_then(|sum| sum.to_vec::<f32>()).map(drop))),
+        ("done_now", Box::new(|| device.done_now())),
+        ("sum", Box::new(|| y.sum([0]).and_then(|sum| sum.read_now::<f32>()).map(drop))),
         (
             "sort",
             Box::new(|| {
-                y.sort(0, Order::Ascending).and_then(|y: Tensor| y.to_vec::<f32>()).map(drop)
+                y.sort(0, Order::Ascending).and_then(|y: Tensor| y.read_now::<f32>()).map(drop)
             }),
         ),
         ("to", Box::new(|| pollster::block_on(y.to(&other)).map(drop))),

@@ -214,7 +214,7 @@ fn cubic_spline() {
         }
         let bend = bend.pad(&[(1, 1)], 0.0)?;
         let x = device.linspace(0.0, 6.0, 13, DType::F32)?;
-        let left = x.floor()?.min(5.0)?;
+        let left = x.floor()?.minimum(5.0)?;
         let (far, left) = ((&x - &left)?, left.cast(DType::I32)?);
         let near = (1.0f32 - &far)?;
         let right = (&left + 1)?;
@@ -281,7 +281,7 @@ fn mesh_normals() {
         let corner = |n: usize| corners.index_select(0, &faces.at((.., n))?);
         let (a, b, c) = (corner(0)?, corner(1)?, corner(2)?);
         let (u, v) = ((b - &a)?, (c - &a)?);
-        let normal = u.cross(&v, -1)?;
+        let normal = u.cross(-1, &v)?;
         let area = (normal.norm(-1)? / 2.0)?;
         let each = normal.unsqueeze(1)?.broadcast_to([5, 3, 3])?.flatten(..2)?;
         let at = device.zeros([6, 3], DType::F32)?.index_add(0, &faces.flatten(..)?, &each)?;
@@ -301,14 +301,14 @@ fn ray_tracing() {
         let (radius, _) = device.upload(&[0.7f32, 0.5, 1.1], 3)?;
         let along = (&ray * &centre)?.sum(-1)?; // rays by spheres
         let inside = ((along.square()? - centre.square()?.sum(-1)?)? + radius.square()?)?;
-        let far = (&along - inside.max(0.0)?.sqrt()?)?;
+        let far = (&along - inside.maximum(0.0)?.sqrt()?)?;
         let far = inside.gt(0.0)?.choose(&far, f32::INFINITY)?;
         let (nearest, sphere) = (far.amin(-1)?, far.argmin(-1)?);
         let hit = nearest.is_finite()?;
         let place = (ray.squeeze(2)? * hit.choose(&nearest, 0.0)?.unsqueeze(-1)?)?;
         let normal = (place - centre.embedding(&sphere)?)?.unit(-1)?;
         let (light, _) = device.upload(&[-0.5f32, -1.0, -0.8], 3)?;
-        let bright = normal.matmul(&light.unit(0)?)?.max(0.05)?;
+        let bright = normal.matmul(&light.unit(0)?)?.maximum(0.05)?;
         Tensor::stack(&[hit.choose(&bright, 0.0)?, hit.choose(&nearest, -1.0)?], 0)
     });
 }

@@ -27,11 +27,11 @@ fn multi_query() {
     check("multi_query", async |device| {
         let x = numbers(device, [2, 5, 6], 1)?;
         let [wq, wo] = [2, 3].map(|seed| numbers(device, [6, 6], seed));
-        let shared = x.linear(&numbers(device, [6, 6], 4)?, Some(&numbers(device, 6, 5)?), None)?;
+        let shared = x.linear(&numbers(device, [6, 6], 4)?, Some(&numbers(device, 6, 5)?))?;
         let shared = shared.split(-1, &[3, 3])?; // one key and one value for both heads
-        let q = by_heads(&x.linear(&wq?, None, None)?, 2)?;
+        let q = by_heads(&x.linear(&wq?, None)?, 2)?;
         let (k, v) = (shared[0].unsqueeze(1)?, shared[1].unsqueeze(1)?);
-        together(&q.attention(&k, &v, &Attention::new())?)?.linear(&wo?, None, None)
+        together(&q.attention(&k, &v, &Attention::new())?)?.linear(&wo?, None)
     });
 }
 
@@ -87,8 +87,8 @@ fn cross_attention() {
         let (asked, told) = (numbers(device, [2, 3, 4], 19)?, numbers(device, [2, 5, 6], 20)?);
         let (lengths, _) = device.upload(&[3, 5], 2)?;
         let (wq, bias) = (numbers(device, [4, 4], 21)?, numbers(device, 4, 22)?);
-        let both = told.linear(&numbers(device, [8, 6], 23)?, None, None)?.chunk(-1, 2)?;
-        let q = by_heads(&asked.linear(&wq, Some(&bias), None)?, 2)?;
+        let both = told.linear(&numbers(device, [8, 6], 23)?, None)?.chunk(-1, 2)?;
+        let q = by_heads(&asked.linear(&wq, Some(&bias))?, 2)?;
         let (k, v) = (by_heads(&both[0], 2)?, by_heads(&both[1], 2)?);
         let seen = q.attention(&k, &v, &Attention::new().lengths(&lengths))?;
         (asked + together(&seen)?)?.layer_norm(-1, None, None, 1e-5)
@@ -140,7 +140,7 @@ fn cached_decoding() {
             [device.zeros([2, 5, 2], DType::F32)?, numbers(device, [2, 5, 2], 32)?];
         let mut all = Vec::new();
         for step in 0..5 {
-            let heads = |w: &Tensor| token.linear(w, None, None)?.reshape([2, 1, 2]);
+            let heads = |w: &Tensor| token.linear(w, None)?.reshape([2, 1, 2]);
             let (q, k, v) = (heads(&wq)?, heads(&wk)?, heads(&wv)?);
             keys.assign_slice(1, step..=step, &k)?;
             values.assign_slice(1, step..=step, &v)?;
@@ -158,7 +158,7 @@ fn attention_pool() {
     check("attention_pool", async |device| {
         let tokens = numbers(device, [3, 4, 5], 33)?;
         let there = numbers(device, [3, 4], 34)?.gt(-0.45)?;
-        let scores = tokens.linear(&numbers(device, [2, 5], 35)?, None, None)?.tanh()?;
+        let scores = tokens.linear(&numbers(device, [2, 5], 35)?, None)?.tanh()?;
         let scores = scores.matmul(&numbers(device, 2, 36)?)?;
         let weights = scores.masked_fill(&there.not()?, f32::NEG_INFINITY)?.softmax(-1)?;
         let pooled = Tensor::einsum("bn,bnd->bd", &[&weights, &tokens])?;
@@ -187,7 +187,7 @@ fn attention_rollout() {
         let mut vague = Vec::new();
         for layer in 0..3 {
             let w = (numbers(device, [18, 6], 41 + layer)? * 0.5)?;
-            let all = x.linear(&w, None, None)?.chunk(-1, 3)?;
+            let all = x.linear(&w, None)?.chunk(-1, 3)?;
             let [q, k, v] = [0, 1, 2].map(|part| by_heads(&all[part], 2));
             let how = Attention::new().causal();
             let (told, weights) = q?.attention_with_weights(&k?, &v?, &how)?;
@@ -196,7 +196,7 @@ fn attention_rollout() {
             let share = weights.squeeze(0)?.mean(0)?;
             let share = ((share + device.eye(5, 5, DType::F32)?)? / 2.0)?;
             flow = share.matmul(&flow)?;
-            let nats = weights.gt(0.0)?.choose(weights.max(1e-30)?.ln()?, 0.0)?;
+            let nats = weights.gt(0.0)?.choose(weights.maximum(1e-30)?.ln()?, 0.0)?;
             vague.push((nats * &weights)?.sum(-1)?.neg()?.mean(..)?);
         }
         Tensor::concat(&[flow.flatten(..)?, Tensor::stack(&vague, 0)?, x.flatten(..)?], 0)
@@ -215,7 +215,7 @@ fn aligned_words() {
         let weights = weights.squeeze(1)?;
         let words = weights.argmax(-1)?;
         let covered = weights.sum(1)?;
-        let penalty = covered.min(1.0)?.max(1e-6)?.ln()?;
+        let penalty = covered.minimum(1.0)?.maximum(1e-6)?.ln()?;
         let place = device.arange(0, 6, 1, DType::I32)?;
         let there = place.lt(lengths.unsqueeze(1)?)?;
         let penalty = there.choose(&penalty, 0.0)?.sum(1)?;

@@ -16,7 +16,7 @@ fn likely(counts: &Tensor, share: &Tensor, draws: f32) -> Result<Tensor> {
 fn sampled_tokens() {
     check("sampled_tokens", async |device| {
         let scores = (numbers(device, [3, 8], 1)? * 2.0)?;
-        let (best, _) = scores.top_k(4, -1)?;
+        let (best, _) = scores.top_k(-1, 4)?;
         let kept = scores.ge(best.at((.., 3..))?)?;
         let share = kept.choose((&scores / 0.7)?, f32::NEG_INFINITY)?.softmax(-1)?;
         let drawn = share.multinomial(Key::new(7), 3000, true)?;
@@ -51,7 +51,7 @@ fn random_walk() {
                 visits += at.bincount(6)?;
             }
         }
-        let mut share = device.full(6, DType::F32, 1.0 / 6.0)?;
+        let mut share = device.full(6, 1.0 / 6.0, DType::F32)?;
         for _ in 0..200 {
             share = share.matmul(&moves)?;
         }
@@ -77,7 +77,7 @@ fn bootstrap() {
         let (mean, spread) = (x.mean(0)?, (x.std(0, 0)? / 40f32.sqrt())?);
         let near = (means.mean(0)? - &mean)?.abs()?.lt((&spread * (4.0 / 500f32.sqrt()))?)?;
         let wide = ((means.std(0, 1)? / &spread)? - 1.0)?.abs()?.lt(0.15)?;
-        let (low, high) = (means.quantile(0.025, 0)?, means.quantile(0.975, 0)?);
+        let (low, high) = (means.quantile(0, 0.025)?, means.quantile(0, 0.975)?);
         let around = (low.lt(&mean)? & mean.lt(&high)?)?;
         let inside = (drawn.amin(..)?.ge(x.amin(..)?)? & drawn.amax(..)?.le(x.amax(..)?)?)?;
         let kept = [near, wide, around, inside].map(|each| each.cast(DType::F32));

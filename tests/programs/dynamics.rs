@@ -32,7 +32,7 @@ fn lorenz() {
 fn epidemic() {
     check("epidemic", async |device| {
         let (spread, _) = device.upload(&[0.2f32, 0.35, 0.5], 3)?;
-        let mut ill = device.full(3, DType::F32, 0.01)?;
+        let mut ill = device.full(3, 0.01, DType::F32)?;
         let (mut well, mut immune) = ((1.0f32 - &ill)?, device.zeros(3, DType::F32)?);
         let mut days = Vec::new();
         for _ in 0..30 {
@@ -134,7 +134,7 @@ fn asian_option() {
         let slope = (x.dot(&y)? / y.dot(&y)?)?;
         let ends = [by_mean.mean(..)?, by_mean.std(.., 1)?, barrier.mean(..)?, slope];
         let ends = Tensor::stack(&ends, 0)?;
-        Tensor::concat(&[ends, price.quantile(0.05, 0)?, price.median(0)?], 0)
+        Tensor::concat(&[ends, price.quantile(0, 0.05)?, price.median(0)?], 0)
     });
 }
 

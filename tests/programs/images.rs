@@ -41,7 +41,7 @@ fn median_filter() {
             image.masked_fill(&noise.gt(0.81)?, 1.0)?.masked_fill(&noise.lt(-0.83)?, 0.0)?;
         let close = around(&noisy, 3, Pad::Replicate)?;
         let middle = close.median([-2, -1])?;
-        let high = close.quantile(0.9, [2, 3])?;
+        let high = close.quantile([2, 3], 0.9)?;
         Tensor::stack(&[middle, high], 0)
     });
 }
@@ -67,7 +67,7 @@ fn sharpened() {
 fn opening() {
     check("opening", async |device| {
         let image = picture(device, 8, 7, 7)?;
-        let square = Pooling::of([3, 3]).stride([1, 1]).padding([1, 1]);
+        let square = Pooling::new([3, 3]).stride([1, 1]).padding([1, 1]);
         let grown = |x: &Tensor| x.max_pool(&square);
         let eroded = grown(&image.neg()?)?.neg()?;
         let opened = grown(&eroded)?;
@@ -90,7 +90,7 @@ fn connected_parts() {
         for _ in 0..24 {
             let close = around(&label, 3, 0)?;
             let cross = [close.at((.., .., 1))?, close.at((.., .., .., 1))?];
-            let most = cross[0].amax(-1)?.max(cross[1].amax(-1)?)?;
+            let most = cross[0].amax(-1)?.maximum(cross[1].amax(-1)?)?;
             label = solid.choose(&most, 0)?;
         }
         let found = label.unique().await?;
@@ -105,13 +105,13 @@ fn colours() {
         let [red, green, blue] = &image.unstack(0)?;
         let value = image.amax(0)?;
         let range = (&value - image.amin(0)?)?;
-        let safe = range.max(1e-6)?;
+        let safe = range.maximum(1e-6)?;
         let from_red = ((green - blue)? / &safe)?.rem_floor(6.0)?;
         let from_green = (((blue - red)? / &safe)? + 2.0)?;
         let from_blue = (((red - green)? / &safe)? + 4.0)?;
         let hue = value.eq(green)?.choose(&from_green, &from_blue)?;
         let hue = (value.eq(red)?.choose(&from_red, &hue)? * 60.0)?;
-        let bright = (&range / value.max(1e-6)?)?;
+        let bright = (&range / value.maximum(1e-6)?)?;
         let (luma, _) = device.tensor([
             [0.299f32, 0.587, 0.114],
             [-0.169, -0.331, 0.5],
@@ -162,7 +162,7 @@ fn box_sums() {
             (diagonal - (all.at((3.., ..-3))? + all.at((..-3, 3..))?)?)? / 9.0
         };
         let (means, squares) = (mean(&image)?, mean(&image.square()?)?);
-        let spread = (squares - means.square()?)?.max(0.0)?.sqrt()?;
+        let spread = (squares - means.square()?)?.maximum(0.0)?.sqrt()?;
         let inner = image.at((1..-1, 1..-1))?;
         let bright = (&means * ((((&spread / 0.5)? - 1.0)? * 0.05)? + 1.0)?)?; // Sauvola's
         let ink = inner.lt(bright)?;
@@ -198,9 +198,9 @@ fn suppressed_boxes() {
         let size = (numbers(device, [9, 2], 13)?.square()? * 2.0)? + 1.2;
         let (low, high) = (&corner, &(&corner + &size?)?);
         let score = numbers(device, 9, 14)?.sigmoid()?;
-        let from = low.unsqueeze(1)?.max(low)?;
-        let to = high.unsqueeze(1)?.min(high)?;
-        let both = (to - from)?.max(0.0)?.prod(-1)?;
+        let from = low.unsqueeze(1)?.maximum(low)?;
+        let to = high.unsqueeze(1)?.minimum(high)?;
+        let both = (to - from)?.maximum(0.0)?.prod(-1)?;
         let area = (high - low)?.prod(-1)?;
         let over = (&both / ((area.unsqueeze(1)? + &area)? - &both)?)?;
         let mut alive = device.ones(9, DType::Bool)?;
@@ -226,7 +226,7 @@ fn best_threshold() {
         let below = share.cumsum(0)?;
         let so_far = (&share * level)?.cumsum(0)?;
         let off = ((so_far.at(-1)? * &below)? - so_far)?;
-        let apart = (off.square()? / (&below * (1.0f32 - &below)?)?.max(1e-6)?)?; // Otsu's
+        let apart = (off.square()? / (&below * (1.0f32 - &below)?)?.maximum(1e-6)?)?; // Otsu's
         let cut = apart.argmax(0)?;
         Tensor::concat(&[apart, cut.flatten(..)?.cast(DType::F32)?], 0)
     });

@@ -96,8 +96,8 @@ fn page_rank() {
         let itself = device.eye(6, 6, DType::Bool)?;
         let links = (numbers(device, [6, 6], 13)?.gt(0.3)? & (!itself)?)?.cast(DType::F32)?;
         let out = links.sum(Axes::keep(-1))?;
-        let moves = out.gt(0.0)?.choose((links / out.max(1.0)?)?, 1.0 / 6.0)?;
-        let mut rank = device.full(6, DType::F32, 1.0 / 6.0)?;
+        let moves = out.gt(0.0)?.choose((links / out.maximum(1.0)?)?, 1.0 / 6.0)?;
+        let mut rank = device.full(6, 1.0 / 6.0, DType::F32)?;
         for _ in 0..30 {
             rank = ((rank.matmul(&moves)? * 0.85)? + 0.15 / 6.0)?;
         }

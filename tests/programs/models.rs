@@ -16,7 +16,7 @@ fn u_net() {
         };
         let x = numbers(device, [1, 2, 6, 6], 20)?;
         let fine = block(&x, 4, 21)?;
-        let coarse = block(&fine.max_pool(&Pooling::of([2, 2]))?, 6, 24)?;
+        let coarse = block(&fine.max_pool(&Pooling::new([2, 2]))?, 6, 24)?;
         let up = (numbers(device, [6, 4, 2, 2], 27)? * 0.5)?;
         let up = coarse.conv_transpose2d(&up, None, &Conv::new().stride([2, 2]))?;
         block(&Tensor::concat(&[up, fine], 1)?, 2, 28)
@@ -34,7 +34,7 @@ fn residual_classifier() {
         let y = x.conv2d(&w, None, &Conv::new().padding([1, 1]))?;
         let y = y.batch_norm(&mean, &var, Some(&scale), Some(&bias), 1e-3)?;
         let seen = (y + &x)?.relu()?.adaptive_avg_pool([3, 2])?.flatten(1..)?;
-        seen.linear(&numbers(device, [4, 18], 37)?, None, None)?.log_softmax(-1)
+        seen.linear(&numbers(device, [4, 18], 37)?, None)?.log_softmax(-1)
     });
 }
 
@@ -43,7 +43,7 @@ fn decoder_block() {
     check("decoder_block", async |device| {
         let x = numbers(device, [1, 5, 8], 41)?; // [batch, places, width]
         let heads = |x: &Tensor, count: usize, seed: usize| -> Result<Tensor> {
-            let y = x.linear(&numbers(device, [count * 4, 8], seed)?, None, None)?;
+            let y = x.linear(&numbers(device, [count * 4, 8], seed)?, None)?;
             y.reshape([1, 5, count, 4])?.swap_axes(1, 2)
         };
         let normed = x.rms_norm(-1, Some(&numbers(device, 8, 42)?), 1e-5)?;
@@ -55,7 +55,7 @@ fn decoder_block() {
         let (q, k, v) = (q.rope(&cos, &sin)?, k.rope(&cos, &sin)?, heads(&normed, 1, 45)?);
         let y = q.attention(&k, &v, &Attention::new().causal())?;
         let y = y.swap_axes(1, 2)?.flatten(2..)?;
-        x + y.linear(&numbers(device, [8, 8], 46)?, None, None)?
+        x + y.linear(&numbers(device, [8, 8], 46)?, None)?
     });
 }
 
@@ -75,8 +75,8 @@ fn gated_unit() {
         let (x, mut state) = (numbers(device, [6, 2, 3], 54)?, device.zeros([2, 4], DType::F32)?);
         let (w, u) = (numbers(device, [12, 3], 55)?, numbers(device, [12, 4], 56)?);
         for step in 0..6 {
-            let gates = x.at(step)?.linear(&w, None, None)?.split_evenly(1, 3)?;
-            let own = state.linear(&u, None, None)?.split_evenly(1, 3)?;
+            let gates = x.at(step)?.linear(&w, None)?.split_evenly(1, 3)?;
+            let own = state.linear(&u, None)?.split_evenly(1, 3)?;
             let reset = (&gates[0] + &own[0])?.sigmoid()?;
             let keep = (&gates[1] + &own[1])?.sigmoid()?;
             let new = (&gates[2] + (reset * &own[2])?)?.tanh()?;
@@ -90,12 +90,12 @@ fn gated_unit() {
 fn beam_search() {
     check("beam_search", async |device| {
         let scores = (numbers(device, [5, 5], 57)? * 3.0)?.log_softmax(-1)?; // from token to token
-        let (mut total, mut last) = scores.at(0)?.top_k(3, 0)?;
+        let (mut total, mut last) = scores.at(0)?.top_k(0, 3)?;
         let mut paths = last.unsqueeze(1)?;
         for step in 1..5 {
             let more = (scores.embedding(&last)? * (1.0 + step as f32 / 8.0))?;
             let next = (total.unsqueeze(1)? + more)?;
-            let (best, place) = next.flatten(..)?.top_k(3, 0)?;
+            let (best, place) = next.flatten(..)?.top_k(0, 3)?;
             (total, last) = (best, (&place % 5)?);
             paths = paths.embedding(&(place / 5)?)?;
             paths = Tensor::concat(&[&paths, &last.unsqueeze(1)?], 1)?;
@@ -131,9 +131,9 @@ fn nearest_neighbours() {
         let classes = (device.arange(0, 30, 1, DType::I32)? % 4)?;
         let products = Tensor::einsum("ic,jc->ij", &[&asked, &known])?;
         let lengths = (asked.square()?.sum(1)?.unsqueeze(1)? + known.square()?.sum(1)?)?;
-        let (far, near) = (lengths - (products * 2.0)?)?.neg()?.top_k(5, 1)?;
+        let (far, near) = (lengths - (products * 2.0)?)?.neg()?.top_k(1, 5)?;
         let votes = classes.take(&near)?.one_hot(4, DType::F32)?;
-        let weights = (1.0 / (far.neg()?.max(0.0)? + 0.1)?)?;
+        let weights = (1.0 / (far.neg()?.maximum(0.0)? + 0.1)?)?;
         Tensor::einsum("ik,ikc->ic", &[&weights, &votes])
     });
 }

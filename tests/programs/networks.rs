@@ -29,8 +29,7 @@ fn long_short_memory() {
             (device.zeros([2, 4], DType::F32)?, numbers(device, [2, 4], 5)?);
         let mut states = Vec::new();
         for step in 0..5 {
-            let gates =
-                (x.at(step)?.linear(&w, Some(&bias), None)? + state.linear(&u, None, None)?)?;
+            let gates = (x.at(step)?.linear(&w, Some(&bias))? + state.linear(&u, None)?)?;
             let gates = gates.chunk(1, 4)?;
             let [keep, out] = [1, 3].map(|gate| gates[gate].sigmoid());
             cell = ((keep? * &cell)? + (gates[0].sigmoid()? * gates[2].tanh()?)?)?;
@@ -79,8 +78,8 @@ fn squeeze_excite() {
         let x = numbers(device, [2, 4, 3, 3], 27)?;
         let seen = x.mean([2, 3])?;
         let (narrow, wide) = (numbers(device, [2, 4], 28)?, numbers(device, [4, 2], 29)?);
-        let gate = seen.linear(&narrow, Some(&numbers(device, 2, 30)?), None)?.relu()?;
-        let gate = gate.linear(&wide, None, None)?.hard_sigmoid()?;
+        let gate = seen.linear(&narrow, Some(&numbers(device, 2, 30)?))?.relu()?;
+        let gate = gate.linear(&wide, None)?.hard_sigmoid()?;
         x * gate.reshape([2, 4, 1, 1])?
     });
 }
@@ -108,10 +107,10 @@ fn vgg_head() {
             let (w, bias) =
                 (weight(device, [out, channels, 3, 3], seed)?, numbers(device, out, seed + 1)?);
             let y = x.conv2d(&w, Some(&bias), &Conv::new().padding([1, 1]))?;
-            x = y.relu()?.max_pool(&Pooling::of([2, 2]))?;
+            x = y.relu()?.max_pool(&Pooling::new([2, 2]))?;
         }
-        let y = x.flatten(1..)?.linear(&numbers(device, [6, 20], 57)?, None, None)?.relu()?;
-        y.linear(&numbers(device, [3, 6], 58)?, Some(&numbers(device, 3, 59)?), None)?.softmax(-1)
+        let y = x.flatten(1..)?.linear(&numbers(device, [6, 20], 57)?, None)?.relu()?;
+        y.linear(&numbers(device, [3, 6], 58)?, Some(&numbers(device, 3, 59)?))?.softmax(-1)
     });
 }
 
@@ -124,8 +123,8 @@ fn convnext_block() {
         let y = x.conv2d(&w, Some(&numbers(device, 4, 62)?), &how)?.permute([0, 2, 3, 1])?;
         let (gain, shift) = (numbers(device, 4, 63)?, numbers(device, 4, 64)?);
         let y = y.layer_norm(-1, Some(&gain), Some(&shift), 1e-6)?;
-        let y = y.linear(&numbers(device, [8, 4], 65)?, None, None)?.gelu()?;
-        let y = (y.linear(&numbers(device, [4, 8], 66)?, None, None)? * numbers(device, 4, 67)?)?;
+        let y = y.linear(&numbers(device, [8, 4], 65)?, None)?.gelu()?;
+        let y = (y.linear(&numbers(device, [4, 8], 66)?, None)? * numbers(device, 4, 67)?)?;
         x + y.permute([0, 3, 1, 2])?
     });
 }
@@ -150,7 +149,7 @@ fn mixer_block() {
         let mix = |x: &Tensor, width: usize, seed: usize| -> Result<Tensor> {
             let (up, down) =
                 (numbers(device, [5, width], seed)?, numbers(device, [width, 5], seed + 1)?);
-            x.linear(&up, None, None)?.gelu_tanh()?.linear(&down, None, None)
+            x.linear(&up, None)?.gelu_tanh()?.linear(&down, None)
         };
         let x = (&x + mix(&x.layer_norm(-1, None, None, 1e-5)?.t()?, 3, 74)?.t()?)?;
         &x + mix(&x.layer_norm(-1, None, None, 1e-5)?, 4, 76)?
@@ -161,8 +160,8 @@ fn mixer_block() {
 fn mixture_of_experts() {
     check("mixture_of_experts", async |device| {
         let x = numbers(device, [6, 3], 78)?;
-        let scores = x.linear(&numbers(device, [4, 3], 79)?.square()?, None, None)?;
-        let (best, expert) = scores.top_k(2, -1)?;
+        let scores = x.linear(&numbers(device, [4, 3], 79)?.square()?, None)?;
+        let (best, expert) = scores.top_k(-1, 2)?;
         let gate = best.softmax(-1)?;
         let (up, down) = (numbers(device, [4, 5, 3], 80)?, numbers(device, [4, 3, 5], 81)?);
         let hidden = Tensor::einsum("nd,ehd->neh", &[&x, &up])?.silu()?;
@@ -179,9 +178,9 @@ fn low_rank_linear() {
     check("low_rank_linear", async |device| {
         let (x, w) = (numbers(device, [3, 6], 82)?, numbers(device, [4, 6], 83)?);
         let (down, up) = (numbers(device, [2, 6], 84)?, numbers(device, [4, 2], 85)?);
-        let side = (x.linear(&down, None, None)?.linear(&up, None, None)? * (16.0 / 2.0))?;
-        let beside = (x.linear(&w, None, None)? + side)?;
-        let merged = x.linear(&(w + (up.matmul(&down)? * 8.0)?)?, None, None)?;
+        let side = (x.linear(&down, None)?.linear(&up, None)? * (16.0 / 2.0))?;
+        let beside = (x.linear(&w, None)? + side)?;
+        let merged = x.linear(&(w + (up.matmul(&down)? * 8.0)?)?, None)?;
         Tensor::stack(&[beside, merged], 0)
     });
 }
@@ -194,7 +193,7 @@ fn time_embedding() {
         let angle = step.outer(&speed)?;
         let wave = Tensor::concat(&[angle.cos()?, angle.sin()?], -1)?;
         let (w, bias) = (numbers(device, [6, 8], 86)?, numbers(device, 6, 87)?);
-        let both = wave.linear(&w, Some(&bias), None)?.silu()?.chunk(-1, 2)?;
+        let both = wave.linear(&w, Some(&bias))?.silu()?.chunk(-1, 2)?;
         let x = numbers(device, [3, 3, 2, 2], 88)?;
         let by_channel = |x: &Tensor| x.unsqueeze(-1)?.unsqueeze(-1);
         x.instance_norm(None, None, 1e-5)?
@@ -253,9 +252,9 @@ fn gated_feed_forward() {
     check("gated_feed_forward", async |device| {
         let x = numbers(device, [2, 3, 4], 12)?;
         let y = x.rms_norm(-1, Some(&numbers(device, 4, 13)?), 1e-6)?;
-        let [gate, up] = [14, 15].map(|seed| y.linear(&numbers(device, [6, 4], seed)?, None, None));
-        let swish = (gate?.silu()? * up?)?.linear(&numbers(device, [4, 6], 16)?, None, None)?;
-        let plain = y.linear(&numbers(device, [8, 4], 17)?, None, None)?.glu(-1)?;
+        let [gate, up] = [14, 15].map(|seed| y.linear(&numbers(device, [6, 4], seed)?, None));
+        let swish = (gate?.silu()? * up?)?.linear(&numbers(device, [4, 6], 16)?, None)?;
+        let plain = y.linear(&numbers(device, [8, 4], 17)?, None)?.glu(-1)?;
         x + (swish + plain)?
     });
 }
@@ -271,7 +270,7 @@ fn pooled_pyramid() {
                 level.conv2d(&weight(device, [1, 2, 1, 1], 18 + side)?, None, &Conv::new())?;
             levels.push(level.interpolate([6, 6], Interpolation::Linear(Align::Corners))?);
         }
-        let around = Pooling::of([3, 3]).stride([1, 1]).padding([1, 1]);
+        let around = Pooling::new([3, 3]).stride([1, 1]).padding([1, 1]);
         levels.push(x.avg_pool(&around.padding_uncounted())?);
         let y = Tensor::concat(&levels, 1)?;
         y.conv2d(&weight(device, [2, 7, 1, 1], 22)?, None, &Conv::new())
@@ -289,7 +288,7 @@ fn volumes() {
             &Conv::new().groups(2).padding([1, 1, 1]),
         )?;
         let y = y.instance_norm(None, Some(&numbers(device, 4, 26)?), 1e-5)?.leaky_relu(0.1)?;
-        let y = y.max_pool(&Pooling::of([2, 2, 2]))?;
+        let y = y.max_pool(&Pooling::new([2, 2, 2]))?;
         let up = (numbers(device, [4, 1, 2, 2, 2], 27)? * 0.5)?;
         y.conv_transpose3d(&up, None, &Conv::new().stride([2, 2, 2]))?.mish()
     });
@@ -316,22 +315,22 @@ fn folded_batch_norm() {
 }
 
 #[test]
-fn quantised_network() {
-    check("quantised_network", async |device| {
+fn quantized_network() {
+    check("quantized_network", async |device| {
         let x = numbers(device, [4, 64], 32)?;
         let (w1, w2) = ((numbers(device, [9, 64], 33)? * 1.1)?, numbers(device, [9, 5], 34)?.t()?);
         let (bias, w2) = (numbers(device, 9, 35)?, (w2 * 1.3)?);
-        let (first, lost) = w1.quantise(Blocks::Q8).await?;
-        let (second, _) = w2.quantise(Blocks::Q8).await?;
+        let (first, lost) = w1.quantize(Blocks::Q8).await?;
+        let (second, _) = w2.quantize(Blocks::Q8).await?;
         let run = |x: &Tensor| {
-            let hidden = (x.linear(&first, Some(&bias), None)? / 8.0)?.gelu()?;
-            hidden.linear(&second, None, None)
+            let hidden = (x.linear(&first, Some(&bias))? / 8.0)?.gelu()?;
+            hidden.linear(&second, None)
         };
         let y = run(&x)?;
-        let plain = ((x.linear(&w1, Some(&bias), None)? / 8.0)?.gelu()?).linear(&w2, None, None)?;
+        let plain = ((x.linear(&w1, Some(&bias))? / 8.0)?.gelu()?).linear(&w2, None)?;
         let off = (&y - plain)?.abs()?.amax(..)?;
         let (most, _) = device.upload(&[lost.abs_error_max as f32, lost.rms_error as f32], 2)?;
-        let restored = first.dequantise(DType::F32)?.at((2, ..40))?;
+        let restored = first.dequantize(DType::F32)?.at((2, ..40))?;
         Tensor::concat(&[y.flatten(..)?, off.unsqueeze(0)?, most, restored], 0)
     });
 }
@@ -340,14 +339,14 @@ fn quantised_network() {
 fn four_bit_vocabulary() {
     check("four_bit_vocabulary", async |device| {
         let table = (numbers(device, [12, 64], 36)? + 0.013)?;
-        let (table, lost) = table.quantise(Blocks::Q4).await?;
+        let (table, lost) = table.quantize(Blocks::Q4).await?;
         let (tokens, _) = device.tensor([[3, 0, 11, 7], [5, 5, 1, 9]])?;
         let seen = table.embedding(&tokens)?;
         let told = seen.mean(1)?.rms_norm(-1, None, 1e-6)?;
-        let scores = (told.linear(&table, None, None)? / 8.0)?; // the same weights both ways
+        let scores = (told.linear(&table, None)? / 8.0)?; // the same weights both ways
         let loss = scores.cross_entropy(-1, &tokens.at((.., -1))?)?;
         let (most, _) = device.upload(&[lost.abs_error_max as f32], 1)?;
-        let whole = device.full(1, DType::F32, f32::from(lost.is_finite()))?;
+        let whole = device.full(1, f32::from(lost.is_finite()), DType::F32)?;
         Tensor::concat(&[scores.softmax(-1)?.flatten(..)?, loss, most, whole], 0)
     });
 }

@@ -23,7 +23,7 @@ fn edit_distance() {
         for i in 0..one.dim(0)? {
             let changed = (row.slice(0, ..-1)? + differs.at(i)?)?;
             let shorter = (&row + 1)?;
-            let best = shorter.slice(0, 1..)?.min(&changed)?;
+            let best = shorter.slice(0, 1..)?.minimum(&changed)?;
             let best = Tensor::concat(&[shorter.slice(0, ..1)?, best], 0)?;
             row = ((best - &place)?.cummin(0)? + &place)?; // and what is longer
         }
@@ -36,11 +36,11 @@ fn time_warping() {
     check("time_warping", async |device| {
         let (x, y) = (numbers(device, 7, 1)?.cumsum(0)?, numbers(device, 9, 2)?.cumsum(0)?);
         let far = (x.unsqueeze(1)? - y)?.abs()?;
-        let mut row = device.full(9, DType::F32, f32::INFINITY)?;
+        let mut row = device.full(9, f32::INFINITY, DType::F32)?;
         for i in 0..7 {
             let begin = if i == 0 { 0.0 } else { f32::INFINITY };
             let before = row.pad(&[(1, 0)], begin)?;
-            let best = before.slice(0, ..-1)?.min(before.slice(0, 1..)?)?;
+            let best = before.slice(0, ..-1)?.minimum(before.slice(0, 1..)?)?;
             let so_far = far.at(i)?.cumsum(0)?;
             row = ((best - (&so_far - far.at(i)?)?)?.cummin(0)? + so_far)?;
         }
@@ -82,7 +82,7 @@ fn all_shortest_paths() {
             let through = (far.at((.., k..=k))? + far.at(k)?)?;
             let shorter = through.lt(&far)?;
             next = next.masked_fill(&shorter, &next.at((.., k..=k))?)?;
-            far = far.min(&through)?;
+            far = far.minimum(&through)?;
         }
         // From 0 to everybody at once, one edge after the other.
         let to = device.arange(0, 7, 1, DType::U32)?;
@@ -102,7 +102,7 @@ fn relaxed_edges() {
         let edges = lengths.is_finite()?.nonzero().await?;
         let [from, to] = edges.unstack(1)?;
         let length = lengths.gather_nd(&edges)?;
-        let mut far = device.full(8, DType::F32, f32::INFINITY)?;
+        let mut far = device.full(8, f32::INFINITY, DType::F32)?;
         far.assign_at(2, 0.0)?;
         for _ in 0..7 {
             far = far.scatter_min(0, &to, &(far.take(&from)? + &length)?)?;
@@ -114,7 +114,7 @@ fn relaxed_edges() {
 #[test]
 fn graph_attention() {
     check("graph_attention", async |device| {
-        let x = numbers(device, [5, 3], 7)?.linear(&numbers(device, [4, 3], 8)?, None, None)?;
+        let x = numbers(device, [5, 3], 7)?.linear(&numbers(device, [4, 3], 8)?, None)?;
         let (edges, _) = device.tensor([[0, 1, 2, 3, 4, 0, 2, 1], [1, 2, 0, 1, 3, 2, 1, 3]])?;
         let [from, to] = edges.unstack(0)?;
         let own = device.arange(0, 5, 1, DType::I32)?;
@@ -122,7 +122,7 @@ fn graph_attention() {
         let (sent, heard) =
             (x.matmul(&numbers(device, 4, 9)?)?, x.matmul(&numbers(device, 4, 10)?)?);
         let score = (sent.take(&from)? + heard.take(&to)?)?.leaky_relu(0.2)?;
-        let most = device.full(5, DType::F32, f32::NEG_INFINITY)?.scatter_max(0, &to, &score)?;
+        let most = device.full(5, f32::NEG_INFINITY, DType::F32)?.scatter_max(0, &to, &score)?;
         let power = (score - most.take(&to)?)?.exp()?;
         let sum = device.zeros(5, DType::F32)?.scatter_add(0, &to, &power)?;
         let share = (power / sum.take(&to)?)?;

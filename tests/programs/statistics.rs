@@ -17,8 +17,8 @@ fn gaussian_mixture() {
     check("gaussian_mixture", async |device| {
         let x = numbers(device, [40, 2], 1)?;
         let mut means = x.slice(0, ..3)?;
-        let mut vars = device.full([3, 2], DType::F32, 0.3)?;
-        let mut share = device.full(3, DType::F32, 1.0 / 3.0)?;
+        let mut vars = device.full([3, 2], 0.3, DType::F32)?;
+        let mut share = device.full(3, 1.0 / 3.0, DType::F32)?;
         let mut fit = Vec::new();
         for _ in 0..6 {
             let off = ((x.unsqueeze(1)? - &means)?.square()? / &vars)?;
@@ -42,7 +42,7 @@ fn gaussian_mixture() {
 fn naive_bayes() {
     check("naive_bayes", async |device| {
         let words = ((numbers(device, [12, 5], 2)? + 1.0)? * 1.7)?.cast(DType::U32)?; // counts
-        let class = (device.arange(0, 12, 1, DType::U32)? % 5)?.min(2)?;
+        let class = (device.arange(0, 12, 1, DType::U32)? % 5)?.minimum(2)?;
         let members = class.one_hot(3, DType::U32)?;
         let counts = (members.t()?.matmul(&words)? + 1)?.cast(DType::F32)?; // smoothed
         let nats = (&counts / counts.sum(Axes::keep(1))?)?.ln()?;
@@ -80,7 +80,7 @@ fn word_weights() {
         let among = counts.gt(0.0)?.count_nonzero(0)?.cast(DType::F32)?;
         let rare = (((6.0f32 / (among + 1.0)?)?).ln()? + 1.0)?;
         let weights = ((&counts / counts.sum(Axes::keep(1))?)? * rare)?;
-        let alike = weights.unsqueeze(1)?.cosine_similarity(&weights, -1)?;
+        let alike = weights.unsqueeze(1)?.cosine_similarity(-1, &weights)?;
         let others = device.eye(5, 5, DType::Bool)?.choose(f32::NEG_INFINITY, &alike)?;
         let nearest = others.argmax(-1)?.cast(DType::F32)?;
         Tensor::concat(&[weights.flatten(..)?, alike.flatten(..)?, nearest], 0)
@@ -94,7 +94,7 @@ fn pivot_table() {
         let month = ((numbers(device, 48, 6)? + 1.0)? * 1.45)?.cast(DType::I32)?;
         let sales = (numbers(device, 48, 7)? + 2.0)?;
         let cell = ((store * 3)? + month)?;
-        let start = |number: f32| device.full(12, DType::F32, number);
+        let start = |number: f32| device.full(12, number, DType::F32);
         let sums = start(0.0)?.scatter_add(0, &cell, &sales)?;
         let counts = cell.bincount(12)?.cast(DType::F32)?;
         let most = start(f32::NEG_INFINITY)?.scatter_max(0, &cell, &sales)?;
@@ -110,7 +110,7 @@ fn rank_correlation() {
         let ties = (numbers(device, [2, 20], 8)? * 3.3)?.round()?;
         let places = ranks(&ties)?;
         let off = places.sub(places.mean(Axes::keep(-1))?)?;
-        let spearman = off.at(0)?.cosine_similarity(&off.at(1)?, 0)?;
+        let spearman = off.at(0)?.cosine_similarity(0, &off.at(1)?)?;
         let [x, y] = [0, 1].map(|row| {
             let x = ties.at(row)?;
             (x.unsqueeze(1)? - x)?.sign()
@@ -179,7 +179,7 @@ fn time_series() {
         let lags = lags.collect::<Result<Vec<_>>>()?;
         let age = device.arange(0, 40, 1, DType::F32)?;
         let age = (age.unsqueeze(1)? - age)?; // of what was, at each time
-        let weights = age.max(0.0)?.powers_of(0.7)?.tril(0)?;
+        let weights = age.maximum(0.0)?.powers_of(0.7)?.tril(0)?;
         let smooth = (weights.matmul(&x)? / weights.sum(1)?)?;
         let season = off.reshape([8, 5])?.mean(0)?;
         let rest = (off.reshape([8, 5])? - &season)?.std(0, 1)?;
@@ -195,7 +195,7 @@ fn table_join() {
         let (asked, _) = device.upload(&[10, 30, 35, 50, 20, 60, 10], 7)?;
         let order = keys.argsort(0, Order::Ascending)?;
         let sorted = keys.take(&order)?;
-        let place = sorted.searchsorted(&asked, Insert::Left)?.min(4)?;
+        let place = sorted.searchsorted(&asked, Insert::Left)?.minimum(4)?;
         let found = sorted.take(&place)?.eq(&asked)?;
         let row = order.take(&place)?;
         let joined =

@@ -123,7 +123,7 @@ fn factored_once() {
 /// How a thin plate bends by its distance from where it is held.
 fn plate(from: &Tensor, to: &Tensor) -> Result<Tensor> {
     let square = (from.unsqueeze(1)? - to)?.square()?.sum(-1)?;
-    let bend = (&square * square.max(1e-30)?.ln()?)?;
+    let bend = (&square * square.maximum(1e-30)?.ln()?)?;
     square.gt(0.0)?.choose(bend, 0.0)
 }
 

@@ -10,7 +10,7 @@ fn word_counts() {
         let words = ((numbers(device, 60, 70)? + 1.0)? * 5.0)?.cast(DType::I32)?;
         let found = words.unique().await?;
         let often = found.counts.cast(DType::I32)?;
-        let (most, place) = often.top_k(3, 0)?;
+        let (most, place) = often.top_k(0, 3)?;
         let share = often.take(&found.inverse.slice(0, ..10)?)?;
         Tensor::concat(&[found.values.clone(), often, most, found.values.take(&place)?, share], 0)
     });
@@ -23,7 +23,7 @@ fn run_lengths() {
         let turns = (signal.slice(0, 1..)? ^ signal.slice(0, ..-1)?)?;
         let begins = (turns.nonzero().await?.flatten(..)? + 1)?;
         let zero = device.zeros(1, DType::U32)?;
-        let end = device.full(1, DType::U32, 50)?;
+        let end = device.full(1, 50, DType::U32)?;
         let ends = Tensor::concat(&[&begins, &end], 0)?;
         ends - Tensor::concat(&[&zero, &begins], 0)?
     });
@@ -37,7 +37,7 @@ fn outliers() {
         let spread = (&x - &middle)?.abs()?.median(..)?;
         let far = (((&x - &middle)? / (&spread * 1.4826)?)?.abs()?).gt(1.5)?;
         let kept = x.masked_select(&far.not()?).await?;
-        let ends = [x.quantile(0.1, ..)?, x.quantile(0.9, ..)?, kept.mean(..)?];
+        let ends = [x.quantile(.., 0.1)?, x.quantile(.., 0.9)?, kept.mean(..)?];
         Tensor::concat(&[Tensor::stack(&ends, 0)?, x.masked_fill(&far, 0.0)?], 0)
     });
 }
@@ -60,14 +60,14 @@ fn message_passing() {
         let (edges, _) = device.tensor(edges)?;
         let [from, to] = edges.unstack(1)?;
         let mut x = numbers(device, [5, 3], 76)?;
-        let into = to.bincount(5)?.cast(DType::F32)?.max(1.0)?.unsqueeze(1)?;
+        let into = to.bincount(5)?.cast(DType::F32)?.maximum(1.0)?.unsqueeze(1)?;
         for layer in 0..2 {
             let sent = x.index_select(0, &from)?;
             let mean = (device.zeros([5, 3], DType::F32)?.index_add(0, &to, &sent)? / &into)?;
             let column = to.unsqueeze(1)?;
             let most = x.scatter_max(0, &column, &sent)?;
             let both = Tensor::concat(&[mean, most], 1)?;
-            x = both.linear(&numbers(device, [3, 6], 77 + layer)?, None, None)?.tanh()?;
+            x = both.linear(&numbers(device, [3, 6], 77 + layer)?, None)?.tanh()?;
         }
         Ok(x)
     });
@@ -94,7 +94,7 @@ fn group_by() {
         let value = numbers(device, 40, 82)?;
         let groups = key.unique().await?;
         let count = groups.values.dim(0)?;
-        let start = |number: f32| device.full(count, DType::F32, number);
+        let start = |number: f32| device.full(count, number, DType::F32);
         let sum = start(0.0)?.scatter_add(0, &groups.inverse, &value)?;
         let least = start(f32::INFINITY)?.scatter_min(0, &groups.inverse, &value)?;
         let grown = start(1.0)?.scatter_mul(0, &groups.inverse, &((value * 0.1)? + 1.0)?)?;
@@ -131,7 +131,7 @@ fn scattered_field() {
         let mass = numbers(device, 12, 86)?;
         let flat = ((place.at((.., 0))? * 5)? + place.at((.., 1))?)?;
         let field = device.zeros(25, DType::F32)?.scatter_add(0, &flat, &mass)?.reshape([5, 5])?;
-        let marks = field.scatter_nd(&place.slice(0, ..1)?, &device.full(1, DType::F32, 9.0)?)?;
+        let marks = field.scatter_nd(&place.slice(0, ..1)?, &device.full(1, 9.0, DType::F32)?)?;
         Tensor::concat(&[field.flatten(..)?, marks.flatten(..)?, field.gather_nd(&place)?], 0)
     });
 }

@@ -14,7 +14,7 @@ fn listed(numbers: &[Tensor]) -> Result<Tensor> {
 fn clip_loss() {
     check("clip_loss", async |device| {
         let [images, texts] = [1, 2].map(|seed| numbers(device, [5, 4], seed));
-        let scale = device.full((), DType::F32, 1.5)?.exp()?;
+        let scale = device.full((), 1.5, DType::F32)?.exp()?;
         let scores = (images?.unit(-1)?.matmul(&texts?.unit(-1)?.t()?)? * scale)?;
         let own = device.arange(0, 5, 1, DType::I32)?;
         let (by_rows, by_columns) =
@@ -32,7 +32,7 @@ fn triplet_loss() {
         let class = (device.arange(0, 8, 1, DType::I32)? % 3)?;
         let square = x.square()?.sum(-1)?;
         let far = ((square.unsqueeze(1)? + &square)? - (x.matmul(&x.t()?)? * 2.0)?)?;
-        let far = far.max(1e-12)?.sqrt()?;
+        let far = far.maximum(1e-12)?.sqrt()?;
         let same = class.unsqueeze(1)?.eq(&class)?;
         let other = device.eye(8, 8, DType::Bool)?.not()?;
         let friend = (&same & &other)?.choose(&far, 0.0)?.amax(1)?;
@@ -105,10 +105,10 @@ fn robust_losses() {
         let off = ((numbers(device, 12, 11)? - numbers(device, 12, 12)?)? * 2.0)?;
         let size = off.abs()?;
         let huber = size.le(1.0)?.choose((off.square()? / 2.0)?, (&size - 0.5)?)?;
-        let pinball = (&off * 0.8)?.max((&off * -0.2)?)?;
+        let pinball = (&off * 0.8)?.maximum((&off * -0.2)?)?;
         let logcosh = off.cosh()?.ln()?;
-        let hinge = (1.0f32 - &off)?.max(0.0)?;
-        let tukey = (1.0f32 - (&off / 3.0)?.square()?)?.max(0.0)?.pow(3.0)?;
+        let hinge = (1.0f32 - &off)?.maximum(0.0)?;
+        let tukey = (1.0f32 - (&off / 3.0)?.square()?)?.maximum(0.0)?.pow(3.0)?;
         Tensor::stack(&[huber, pinball, logcosh, hinge, tukey], 0)
     });
 }
@@ -120,9 +120,9 @@ fn confusion_matrix() {
         let truth = (device.arange(0, 40, 1, DType::U32)? % 4)?;
         let counts = ((&truth * 4)? + &found)?.bincount(16)?.reshape([4, 4])?;
         let right = counts.diag(0)?.cast(DType::F32)?;
-        let precision = (&right / counts.sum(0)?.max(1)?.cast(DType::F32)?)?;
+        let precision = (&right / counts.sum(0)?.maximum(1)?.cast(DType::F32)?)?;
         let recall = (&right / counts.sum(1)?.cast(DType::F32)?)?;
-        let f1 = (((&precision * &recall)? * 2.0)? / (&precision + &recall)?.max(1e-9)?)?;
+        let f1 = (((&precision * &recall)? * 2.0)? / (&precision + &recall)?.maximum(1e-9)?)?;
         let accuracy = found.eq(&truth)?.count_nonzero(..)?.unsqueeze(0)?.cast(DType::F32)?;
         Tensor::concat(&[counts.cast(DType::F32)?.flatten(..)?, precision, recall, f1, accuracy], 0)
     });
@@ -150,7 +150,7 @@ fn adam_steps() {
     check("adam_steps", async |device| {
         let (x, truth) = (numbers(device, [20, 3], 16)?, numbers(device, 3, 17)?);
         let y = (x.matmul(&truth)? + (numbers(device, 20, 18)? * 0.1)?)?;
-        let start = |number: f32| device.full(3, DType::F32, number);
+        let start = |number: f32| device.full(3, number, DType::F32);
         let (mut w, mut mean, mut square) = (start(0.0)?, start(0.0)?, start(0.0)?);
         for step in 1..=12 {
             let off = (x.matmul(&w)? - &y)?;
@@ -178,7 +178,7 @@ fn clipped_momentum() {
             let off = (x.matmul(&w)?.sigmoid()? - &class)?;
             let slope = (off.unsqueeze(1)? * &x)?.sum(0)?;
             let length = slope.norm(..)?;
-            let slope = (slope * (&length + 1e-6)?.recip()?.min(1.0)?)?;
+            let slope = (slope * (&length + 1e-6)?.recip()?.minimum(1.0)?)?;
             speed = ((speed * 0.9)? + &slope)?;
             let rate = 0.25 * (1.0 + (step as f32 * core::f32::consts::PI / 8.0).cos());
             w -= ((slope + (&speed * 0.9)?)? * rate)?; // Nesterov's, with a cosine schedule
@@ -212,7 +212,7 @@ fn nucleus() {
     check("nucleus", async |device| {
         let scores = (numbers(device, [4, 8], 27)? * 3.0)?;
         let share = (scores / 0.8)?.softmax(-1)?;
-        let (sorted, order) = share.top_k(8, -1)?;
+        let (sorted, order) = share.top_k(-1, 8)?;
         let keep = sorted.cumsum_exclusive(-1)?.lt(0.9)?; // the first that reaches it as well
         let kept = sorted.masked_fill(&keep.not()?, 0.0)?;
         let kept = (&kept / kept.sum(Axes::keep(-1))?)?;
@@ -226,7 +226,8 @@ fn masked_perplexity() {
         let scores = (numbers(device, [2, 5, 6], 28)? * 2.0)?;
         let (targets, _) = device.tensor([[1, 4, 0, -100, -100], [2, 2, 5, 3, -100]])?;
         let counts = targets.ge(0)?;
-        let loss = scores.cross_entropy(-1, &targets.max(0)?)?.masked_fill(&counts.not()?, 0.0)?;
+        let loss =
+            scores.cross_entropy(-1, &targets.maximum(0)?)?.masked_fill(&counts.not()?, 0.0)?;
         let each = (loss.sum(1)? / counts.sum(1)?.cast(DType::F32)?)?;
         let all = (loss.sum(..)? / counts.count_nonzero(..)?.cast(DType::F32)?)?;
         Tensor::concat(&[each.exp()?, all.exp()?.unsqueeze(0)?], 0)
@@ -280,7 +281,7 @@ fn convolution_step() {
     check("convolution_step", async |device| {
         let (x, target) = (numbers(device, [2, 2, 6, 6], 1)?, numbers(device, 2, 2)?);
         let (weight, row) = (numbers(device, [3, 2, 3, 3], 3)?, numbers(device, 27, 4)?);
-        let (how, pool) = (Conv::new().padding([1, 1]), Pooling::of([2, 2]));
+        let (how, pool) = (Conv::new().padding([1, 1]), Pooling::new([2, 2]));
         let sums = x.conv2d(&weight, None, &how)?;
         let (most, places) = sums.relu()?.max_pool_with_indices(&pool)?;
         let pooled = most.reshape([2, 27])?;

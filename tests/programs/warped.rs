@@ -26,7 +26,7 @@ fn spatial_transformer() {
             (numbers(device, [6, 12], 3)? * 0.1)?,
             device.upload(&[1.0f32, 0.0, 0.0, 0.0, 1.0, 0.0], 6)?.0,
         );
-        let turn = seen.linear(&w, Some(&b), None)?.reshape([2, 2, 3])?;
+        let turn = seen.linear(&w, Some(&b))?.reshape([2, 2, 3])?;
         let places = centres(device, 4, 5)?.pad(&[(0, 0), (0, 0), (0, 1)], 1.0)?;
         let grid = Tensor::einsum("bij,yxj->byxi", &[&turn, &places])?;
         let warped = images.grid_sample(&grid, Align::Edges, 0.0)?;
@@ -77,9 +77,9 @@ fn region_features() {
         let grid = (((place / size)? * 2.0)? - 1.0)?;
         let all = features.broadcast_to([3, 2, 6, 8])?;
         let seen = all.grid_sample(&grid, Align::Edges, 0.0)?;
-        let pooled = seen.avg_pool(&Pooling::of([2, 2]))?;
+        let pooled = seen.avg_pool(&Pooling::new([2, 2]))?;
         let weight = numbers(device, [3, 8], 7)?;
-        let scores = pooled.flatten(1..)?.linear(&weight, None, None)?.softmax(-1)?;
+        let scores = pooled.flatten(1..)?.linear(&weight, None)?.softmax(-1)?;
         Tensor::concat(&[pooled.flatten(..)?, scores.flatten(..)?], 0)
     });
 }

@@ -152,7 +152,7 @@ fn softmax_and_norms_are_valid() {
 fn every_scan_is_valid() {
     use wharf::kernel::reduce::text::{Fold, Reduce};
     use wharf::kernel::scan::text::ScanPass;
-    for kind in Kind::ALL.into_iter().filter(|&kind| kind != Kind::Bool) {
+    for kind in Kind::ALL.iter().copied().filter(|&kind| kind != Kind::Bool) {
         for fold in [Fold::Sum, Fold::Prod, Fold::Max, Fold::Min] {
             for bits in 0..8 {
                 let [totals, carried, parts] = [1, 2, 4].map(|b| bits & b > 0);
@@ -224,7 +224,7 @@ fn what_uses_subgroups_is_valid() {
 fn every_reduction_is_valid() {
     use wharf::kernel::reduce::text::{Fold, Pass, Reduce, ReducePass};
     for kernel in ["reduce_rows", "reduce_group", "reduce_columns"] {
-        for kind in Kind::ALL.into_iter().filter(|&kind| kind != Kind::Bool) {
+        for kind in Kind::ALL.iter().copied().filter(|&kind| kind != Kind::Bool) {
             for fold in [Fold::Sum, Fold::Prod, Fold::Max, Fold::Min] {
                 for bits in 0..16 {
                     let [index, from_parts, to_parts, elements] =
@@ -444,7 +444,7 @@ fn every_wording_is_valid() {
 #[test]
 fn every_kind_of_windows_is_valid() {
     use wharf::kernel::windows::text::{Gather, TapsDown, WindowsText};
-    for dtype in DType::ALL.into_iter().filter(|&d| d.computes() && d != DType::Bool) {
+    for dtype in DType::ALL.iter().copied().filter(|&d| d.computes() && d != DType::Bool) {
         let (given, summed) = (Expr::itself(dtype), Expr::itself(Kind::of(dtype).dtype()));
         for bits in 0..16 {
             let [quads, whole, lone, flat] = [1, 2, 4, 8].map(|b| bits & b > 0);
@@ -524,11 +524,12 @@ fn every_covered_axis_is_valid() {
 }
 
 #[test]
-fn every_tile_of_quantised_weights_is_valid() {
-    use wharf::kernel::quantised::text::{QuantisedText, QuantisedTile};
+fn every_tile_of_quantized_weights_is_valid() {
+    use wharf::kernel::quantized::text::{QuantizedText, QuantizedTile};
     use wharf::tensor::Blocks;
     let dtypes = [DType::F32, DType::F16, DType::Bf16];
-    for (dtype, form) in dtypes.into_iter().flat_map(|dtype| Blocks::ALL.map(|form| (dtype, form)))
+    for (dtype, form) in
+        dtypes.into_iter().flat_map(|dtype| Blocks::ALL.iter().map(move |&form| (dtype, form)))
     {
         for (target, rows) in TARGETS.into_iter().zip([1, 2, 8]) {
             let (scales, way): (_, &[Way]) = match form {
@@ -541,14 +542,14 @@ fn every_tile_of_quantised_weights_is_valid() {
             let part = |(expr, ways)| Edge { expr, ways };
             let heads: Vec<_> = sides.iter().zip(ways).map(part).collect();
             let check = |kernel, tile, workgroup| {
-                let text = QuantisedText { form, tile };
+                let text = QuantizedText { form, tile };
                 check_product(kernel, &heads, &sides[0], &text, workgroup, target);
             };
             let shared = target == Target::Cpu64;
-            check("quantised", QuantisedTile::Registers { rows, shared }, Some(8));
-            let few = QuantisedTile::Few { rows: rows.min(4), lanes: [64 * rows, 32] };
-            check("quantised_few", few, None);
-            check("quantised_staged", QuantisedTile::Staged { rows: rows.min(4) }, None);
+            check("quantized", QuantizedTile::Registers { rows, shared }, Some(8));
+            let few = QuantizedTile::Few { rows: rows.min(4), lanes: [64 * rows, 32] };
+            check("quantized_few", few, None);
+            check("quantized_staged", QuantizedTile::Staged { rows: rows.min(4) }, None);
         }
     }
 }

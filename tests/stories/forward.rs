@@ -3,7 +3,6 @@
 //! scans, draws and casts.
 
 use wharf::explain::{Explanation, KernelRun};
-use wharf::op::Op;
 use wharf::tensor::{Attention, Order};
 use wharf::{DType, Device, Result, Tensor};
 
@@ -25,15 +24,15 @@ fn layer(device: &Device, x: &Tensor) -> Result<Tensor> {
     let normed = x.layer_norm(-1, None, None, 1e-5)?;
     let mut parts = Vec::new();
     for _ in 0..3 {
-        let part = normed.linear(&weight(device, &[width, width])?, None, None)?;
+        let part = normed.linear(&weight(device, &[width, width])?, None)?;
         parts.push(part.reshape([tokens, heads, width / heads])?.swap_axes(0, 1)?);
     }
     let seen = parts[0].attention(&parts[1], &parts[2], &Attention::new().causal())?;
     let seen = seen.swap_axes(0, 1)?.contiguous()?.reshape([tokens, width])?;
-    let x = (x + &seen.linear(&weight(device, &[width, width])?, None, None)?)?;
+    let x = (x + &seen.linear(&weight(device, &[width, width])?, None)?)?;
     let (up, bias) = (weight(device, &[inner, width])?, weight(device, &[inner])?);
-    let dense = x.layer_norm(-1, None, None, 1e-5)?.linear(&up, Some(&bias), Some(Op::Gelu))?;
-    &x + &dense.linear(&weight(device, &[width, inner])?, None, None)?
+    let dense = x.layer_norm(-1, None, None, 1e-5)?.linear(&up, Some(&bias))?.gelu()?;
+    &x + &dense.linear(&weight(device, &[width, inner])?, None)?
 }
 
 /// The results of the whole pass, none of them computed.
@@ -45,7 +44,7 @@ pub(crate) fn forward(device: &Device) -> Result<Vec<Tensor>> {
     for _ in 0..2 {
         x = layer(device, &x)?;
     }
-    let scores = x.linear(&table, None, None)?;
+    let scores = x.linear(&table, None)?;
     let chosen = scores.argmax(-1)?;
     let likely = scores.softmax(-1)?;
     let sorted = likely.sort(-1, Order::Descending)?;

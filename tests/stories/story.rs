@@ -245,7 +245,7 @@ impl<'a> Player<'a> {
             }
             What::Drop => self.forget(to),
             What::Flush => device.flush()?,
-            What::Wait => device.wait()?,
+            What::Wait => device.done_now()?,
             What::Trim => device.trim().map(drop)?,
             What::Compact => device.compact().map(drop)?,
             _ => {
@@ -298,7 +298,7 @@ impl<'a> Player<'a> {
                 let Some(target) = &mut self.places[step.to] else { return Ok(Seen::Done) };
                 let lent = target.lend_mut()?;
                 let [first, ..] = lent.ranges() else { return Ok(Seen::Done) };
-                let queue = self.device.wgpu().1;
+                let queue = self.device.wgpu_queue();
                 queue.write_buffer(&first.buffer, first.offset, &[0; 12]);
                 drop(lent);
                 self.copied[step.to] = false;
@@ -342,7 +342,7 @@ fn abandon(x: &Tensor) {
 /// What the caller copies of a lent tensor, as another.
 fn lent(device: &Device, x: &Tensor) -> Result<Tensor, Error> {
     let lent = x.lend()?;
-    let (gpu, queue) = device.wgpu();
+    let (gpu, queue) = (device.wgpu_device(), device.wgpu_queue());
     let bytes: u64 = lent.ranges().iter().map(|range| range.bytes).sum();
     let mine = gpu.create_buffer(&wgpu::BufferDescriptor {
         label: Some("mine"),

@@ -219,6 +219,10 @@ impl Shown {
         match kind {
             "impl" => self.block(place, head, body, makers),
             maker if name == "!" && makers.contains(maker) => self.rows(maker, body),
+            // What a private module has of its own is not shown, but what it adds to others is.
+            "mod" if !place.all => {
+                self.read(Place { all: false, hidden: true, ..place }, body, makers);
+            }
             _ if !place.all => {}
             "mod" => {
                 let module = format!("{}::{name}", place.module);
@@ -300,6 +304,16 @@ impl Shown {
     }
 
     /// Public fields, with names or numbers, or variants.
+    /// What a macro of a hidden module adds to what is shown elsewhere.
+    fn added(&mut self, place: Place<'_>, body: &[Token<'_>], makers: &BTreeSet<&str>) {
+        for at in 2..body.len() {
+            if body[at - 2].text == "impl" && body[at].text == "{" {
+                let inner = &body[at + 1..close(body, at)];
+                self.block(place, &body[at - 2..at], inner, makers);
+            }
+        }
+    }
+
     fn fields(&mut self, name: &str, kind: &str, body: &[Token<'_>]) {
         for (n, part) in list(body, ",").into_iter().enumerate() {
             let (is_public, part) = bare(part);
@@ -362,13 +376,17 @@ fn shown(files: &[File], hidden: &[&str]) -> Shown {
             hidden.iter().any(|name| module == *name || module.starts_with(&format!("{name}::")));
         let tokens = tokens(&file.text);
         let makers = makers(&tokens);
-        for (maker, body) in makers.iter().filter(|_| !hidden) {
-            shown.made(maker, body);
-        }
-        let makers: BTreeSet<&str> =
+        let names: BTreeSet<&str> =
             makers.iter().map(|(maker, _)| *maker).chain(["named"]).collect();
         let place = Place { module: &module, owner: None, all: false, hidden };
-        shown.read(place, &tokens, &makers);
+        for (maker, body) in &makers {
+            if hidden {
+                shown.added(place, body, &names);
+            } else {
+                shown.made(maker, body);
+            }
+        }
+        shown.read(place, &tokens, &names);
     }
     shown
 }

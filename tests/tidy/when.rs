@@ -20,7 +20,7 @@ const WORDS: [&str; 8] = [
 ];
 
 /// Types that are tensors, or have some.
-const MADE: [&str; 5] = ["Self", "Tensor", "Lu", "Quantised", "Unique"];
+const MADE: [&str; 5] = ["Self", "Tensor", "Lu", "Quantized", "Unique"];
 
 /// What stands before the first of these signs, those inside of brackets left out.
 fn before<'t, 'a>(tokens: &'t [Token<'a>], signs: &[&str]) -> &'t [Token<'a>] {
@@ -117,7 +117,7 @@ fn methods_that_do_not_say_when_are_found() {
         "/// Zeros. Recorded at\n/// once; or an error.\npub fn f() -> Result<Self> {}",
         "#[doc = $d]\n///\n/// So and deferred: see.\n$(#[$x])*\npub fn $f() -> Result<Self> {}",
         "/// Some: a view. So.\n#[x]\npub fn f() -> Result<Self> {}",
-        "/// [`Tensor::g`], blocking.\npub fn f() -> Result<(Quantised, u8)> {}",
+        "/// [`Tensor::g`], blocking.\npub fn f() -> Result<(Quantized, u8)> {}",
         "/// How many.\npub fn f(&self, g: impl Fn() -> Result<Self>) -> Result<usize> {}",
         "/// Nobody's.\npub(crate) fn f() -> Result<Self> {}\nfn g() -> Result<Self> {}",
         "/// Itself.\npub const fn f(&self) -> &Self {}",

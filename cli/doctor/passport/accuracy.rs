@@ -20,7 +20,7 @@ pub(crate) fn ops() -> impl Iterator<Item = Op> {
 
 /// The reductions of that kind.
 pub(crate) fn reductions() -> impl Iterator<Item = Reduction> {
-    Reduction::ALL.into_iter().filter(|reduction| !reduction.bound(DType::F32).is_exact())
+    Reduction::ALL.iter().copied().filter(|reduction| !reduction.bound(DType::F32).is_exact())
 }
 
 /// Something whose accuracy is measured.
@@ -34,7 +34,7 @@ pub(crate) enum Inexact {
 impl Inexact {
     /// All of them, in the order of their tables.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let joint = Joint::ALL.into_iter().map(Self::Joint);
+        let joint = Joint::ALL.iter().copied().map(Self::Joint);
         ops().map(Self::Op).chain(joint).chain(reductions().map(Self::Reduction))
     }
 

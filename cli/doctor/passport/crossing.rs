@@ -60,7 +60,7 @@ impl Crossing {
 /// called for each crossing once it is over.
 pub(crate) async fn check_all(device: &Device, say: &mut dyn FnMut(&Crossing)) -> Vec<Crossing> {
     let mut all = Vec::new();
-    for dtype in DType::ALL {
+    for dtype in DType::ALL.iter().copied() {
         let mut some = vec![of_dtype!(dtype, carry(device, LENGTH))];
         let is_stuck = some[0].is_stuck();
         if dtype == DType::F32 && !is_stuck {

@@ -50,7 +50,7 @@ pub(crate) fn all() -> impl Iterator<Item = CoreCase> {
         _ => true,
     };
     KINDS.into_iter().flat_map(move |(kind, _)| {
-        let dtypes = DType::ALL.into_iter().filter(move |&dtype| takes(kind, dtype));
+        let dtypes = DType::ALL.iter().copied().filter(move |&dtype| takes(kind, dtype));
         dtypes.map(move |dtype| CoreCase { kind, dtype })
     })
 }
@@ -215,7 +215,7 @@ async fn casts(device: &Device, dtype: DType) -> Result<usize, String> {
     let x = Held::small(device, dtype, &[LENGTH], 3).await?;
     let carried = |to: &DType| matches!(device.plan().carriage(*to).how, How::Native | How::Packed);
     let mut all = 0;
-    for to in DType::ALL.into_iter().filter(carried) {
+    for to in DType::ALL.iter().copied().filter(carried) {
         let result = x.tensor.cast(to).map_err(show)?;
         let right = |i: usize, got| same(got, cast(x.values[i], to));
         all += compared(to.name(), &result, LENGTH, right).await?;
@@ -239,7 +239,7 @@ fn within(
 async fn reductions(device: &Device, dtype: DType) -> Result<usize, String> {
     let x = Held::small(device, dtype, &ROWS, 4).await?;
     let mut all = 0;
-    for reduction in Reduction::ALL.into_iter().filter(|reduction| reduction.takes(dtype)) {
+    for reduction in Reduction::ALL.iter().copied().filter(|reduction| reduction.takes(dtype)) {
         let result = x.tensor.reduce(reduction, 1).map_err(show)?;
         let bound = reduction.bound(dtype);
         let right = |i: usize, got| {

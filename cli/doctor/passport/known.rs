@@ -8,7 +8,8 @@ use wharf::{Device, Policy};
 /// The parts of a passport that only have to be asked for.
 pub(super) fn parts(device: &Device) -> Map<String, Value> {
     let caps = device.caps();
-    let features = Feature::ALL.map(|feature| (feature.name().into(), json!(caps.has(feature))));
+    let feature = |&feature: &Feature| (feature.name().into(), json!(caps.has(feature)));
+    let features = Feature::ALL.iter().map(feature);
     let limit = |limit: &Limit| (limit.name().into(), json!(caps.limits.get(*limit)));
     let limits: Map<String, Value> = Limit::ALL.iter().map(limit).collect();
     Map::from_iter([

@@ -60,6 +60,7 @@ macro_rules! of_dtype {
             wharf::DType::Bool => $function::<bool>($($argument),*).await,
             wharf::DType::F8E4M3 => $function::<wharf::dtype::f8e4m3>($($argument),*).await,
             wharf::DType::F8E5M2 => $function::<wharf::dtype::f8e5m2>($($argument),*).await,
+            dtype => unreachable!("no host type of {dtype} is here"),
         }
     };
 }

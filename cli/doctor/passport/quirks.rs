@@ -128,7 +128,7 @@ fn off(got: f32, exact: f64) -> f64 {
 
 /// Runs the kernel through wgpu alone, because wharf would hide what the driver does.
 async fn run(device: &Device, kernel: &str, numbers: &[f32]) -> Result<Vec<u32>, String> {
-    let (gpu, queue) = device.wgpu();
+    let (gpu, queue) = (device.wgpu_device(), device.wgpu_queue());
     let scope = gpu.push_error_scope(wgpu::ErrorFilter::Validation);
     let bytes = 4 * (SINGLE + 2 * LIST) as u64;
     let buffer = |usage, size| {

@@ -1,4 +1,4 @@
-//! Blocks as they are quantised on the host, while weights are staged.
+//! Blocks as they are quantized on the host, while weights are staged.
 
 use half::f16;
 use multiversion::multiversion;
@@ -13,7 +13,7 @@ pub(crate) const ROUNDED_UP: f32 = 1.0 + 1.0 / 2048.0;
 /// The smallest f16.
 pub(crate) const SMALLEST: f32 = 5.960_464_5e-8;
 
-/// What quantising did to weights so far.
+/// What quantizing did to weights so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Losses {
     /// The largest distance, and the largest in parts of a scale.
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_is_not_finite_takes_its_block_along() {
-        for form in Blocks::ALL.into_iter().filter(|form| form.is_made()) {
+        for form in Blocks::ALL.iter().copied().filter(|form| form.is_made()) {
             for (odd, nan, infinite, overflowed) in
                 [(f32::NAN, 1, 0, 0), (f32::NEG_INFINITY, 0, 1, 0), (9e6, 0, 0, 1)]
             {

@@ -285,15 +285,15 @@ fn samples(from: DType, count: usize, seed: u64) -> Vec<u64> {
 #[test]
 fn the_legality_table() {
     let legal = |from: DType| {
-        let all = DType::ALL.into_iter().filter(|&to| convertible(from, to));
+        let all = DType::ALL.iter().copied().filter(|&to| convertible(from, to));
         all.map(DType::name).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(legal(DType::F64), "f32 f16 bf16 f8e4m3 f8e5m2");
     assert_eq!(legal(DType::Bf16), "f32 f16 f64 f8e4m3 f8e5m2");
     assert_eq!(legal(DType::I64), "f32 f16 bf16 f64 i8 u8 i16 u16 i32 u32 u64 f8e4m3 f8e5m2");
     assert_eq!(legal(DType::Bool), "f32 f16 bf16 f64 i8 u8 i16 u16 i32 u32 i64 u64 f8e4m3 f8e5m2");
-    for from in DType::ALL {
-        for to in DType::ALL {
+    for from in DType::ALL.iter().copied() {
+        for to in DType::ALL.iter().copied() {
             assert_eq!(converter(from, to).is_some(), convertible(from, to), "{from} -> {to}");
         }
     }
@@ -301,8 +301,8 @@ fn the_legality_table() {
 
 #[test]
 fn every_legal_pair_agrees_with_the_oracle() {
-    for from in DType::ALL {
-        for to in DType::ALL.into_iter().filter(|&to| convertible(from, to)) {
+    for from in DType::ALL.iter().copied() {
+        for to in DType::ALL.iter().copied().filter(|&to| convertible(from, to)) {
             let source = samples(from, 8 * 2_500, 0x5eed + from as u64 * 13 + to as u64);
             if to.is_float() {
                 check(from, to, &source).unwrap();
@@ -469,8 +469,8 @@ fn bytes_that_are_not_aligned_convert_all_the_same() {
 
 #[test]
 fn nothing_converts_to_nothing() {
-    for from in DType::ALL {
-        for to in DType::ALL.into_iter().filter(|&to| convertible(from, to)) {
+    for from in DType::ALL.iter().copied() {
+        for to in DType::ALL.iter().copied().filter(|&to| convertible(from, to)) {
             let tally = check::<u8>(from, to, &[]).unwrap().1;
             assert_eq!(tally, Tally::default());
         }

@@ -4,7 +4,7 @@ use super::*;
 use crate::caps::{Caps, fixtures};
 use crate::dtype::DType;
 use crate::host::blocks::Blocks;
-use crate::kernel::quantised::text::QuantisedTile;
+use crate::kernel::quantized::text::QuantizedTile;
 use crate::wgsl::rig::Rig;
 
 /// A problem of every kind.
@@ -239,6 +239,6 @@ fn candidates_are_what_can_be_chosen_here() {
     assert!(tried(SortSize::new(50, 100), Target::Cpu, &cpu).is_empty(), "they are ranked");
     let lone = AttentionSize::new(8, 1, 512, 64, DType::F32);
     assert!(tried(lone, Target::Cpu, &cpu).is_empty(), "it is products");
-    let tile = QuantisedTile::Staged { rows: 1 };
+    let tile = QuantizedTile::Staged { rows: 1 };
     assert!(of(2).contains(&WeightsChoice::Tile(tile).text()));
 }

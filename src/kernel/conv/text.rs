@@ -60,7 +60,7 @@ impl ConvTile {
     /// Few rows and many, staged or not, by quads and by elements.
     fn wordings() -> Vec<Worded> {
         let mut all = Vec::new();
-        for kind in Kind::ALL.into_iter().filter(|&kind| kind != Kind::Bool) {
+        for kind in Kind::ALL.iter().copied().filter(|&kind| kind != Kind::Bool) {
             for bits in 0..8 {
                 let [deep, whole, gpu] = [1, 2, 4].map(|b| bits & b > 0);
                 let (target, lanes) = if gpu { (Target::Gpu, 64) } else { (Target::Cpu, 8) };

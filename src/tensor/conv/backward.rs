@@ -35,7 +35,7 @@ impl Tensor {
     /// let (arrives, _) = device.upload(&[1.0f32, -1.0], [1, 1, 2])?;
     /// assert_eq!(x.conv1d(&weight, None, &how)?.shape(), arrives.shape());
     /// let gradient = arrives.conv_input_grad(&weight, [4], &how)?;
-    /// assert_eq!(gradient.to_vec::<f32>()?, [10.0, 1.0, -10.0, -1.0]);
+    /// assert_eq!(gradient.read_now::<f32>()?, [10.0, 1.0, -10.0, -1.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "conv1d_input")]
@@ -87,7 +87,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1.0f32, 2.0, 3.0, 4.0], [1, 1, 4])?;
     /// let (arrives, _) = device.upload(&[1.0f32, -1.0], [1, 1, 2])?;
     /// let gradient = arrives.conv_weight_grad(&x, [2], &Conv::new().stride([2]))?;
-    /// assert_eq!(gradient.to_vec::<f32>()?, [-2.0, -2.0]);
+    /// assert_eq!(gradient.read_now::<f32>()?, [-2.0, -2.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "conv1d_weight")]

@@ -31,7 +31,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1.0f32, 2.0], [1, 1, 2])?;
     /// let (weight, _) = device.upload(&[1.0f32, 10.0], [1, 1, 2])?;
     /// let y = x.conv_transpose1d(&weight, None, &Conv::new().stride([2]))?;
-    /// assert_eq!(y.to_vec::<f32>()?, [1.0, 10.0, 2.0, 20.0]);
+    /// assert_eq!(y.read_now::<f32>()?, [1.0, 10.0, 2.0, 20.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -63,7 +63,7 @@ impl Tensor {
     /// let (image, _) = device.upload(&[1.0f32, 2.0], [1, 1, 1, 2])?;
     /// let (weight, _) = device.upload(&[1.0f32, 10.0, 100.0], [1, 1, 1, 3])?;
     /// let y = image.conv_transpose2d(&weight, None, &Conv::new().stride([1, 2]))?;
-    /// assert_eq!(y.to_vec::<f32>()?, [1.0, 10.0, 102.0, 20.0, 200.0]);
+    /// assert_eq!(y.read_now::<f32>()?, [1.0, 10.0, 102.0, 20.0, 200.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "deconvolution")]
@@ -88,7 +88,7 @@ impl Tensor {
     /// let x = device.ones([1, 1, 1, 1, 2], wharf::DType::F32)?;
     /// let weight = device.ones([1, 1, 1, 1, 2], wharf::DType::F32)?;
     /// let y = x.conv_transpose3d(&weight, None, &Conv::new())?;
-    /// assert_eq!(y.to_vec::<f32>()?, [1.0, 2.0, 1.0]);
+    /// assert_eq!(y.read_now::<f32>()?, [1.0, 2.0, 1.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -116,9 +116,9 @@ impl Tensor {
     /// let y = x.conv_transpose1d(&weight, None, &how)?;
     /// let arrives = device.ones(*y.shape(), wharf::DType::F32)?;
     /// let gradient = arrives.conv_transpose_input_grad(&weight, &how)?;
-    /// assert_eq!(gradient.to_vec::<f32>()?, [11.0, 11.0]);
+    /// assert_eq!(gradient.read_now::<f32>()?, [11.0, 11.0]);
     /// let gradient = arrives.conv_transpose_weight_grad(&x, [2], &how)?;
-    /// assert_eq!(gradient.to_vec::<f32>()?, [7.0, 7.0]);
+    /// assert_eq!(gradient.read_now::<f32>()?, [7.0, 7.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]

@@ -16,6 +16,7 @@ use crate::tensor::halves::halves;
 /// Square matrices as a product of triangles, once their rows are in another order: see
 /// [`Tensor::lu`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Lu {
     /// `[.., n, n]`: below the diagonal `L`, whose own diagonal is ones; from it on `U`.
     pub factors: Tensor,
@@ -35,7 +36,7 @@ impl Lu {
     /// for _ in 0..2 {
     ///     x = lu.solve(&x)?; // inverse iteration: what has the smallest eigenvalue stays
     /// }
-    /// assert_eq!(x.to_vec::<f32>()?, [0.875, -0.6875]);
+    /// assert_eq!(x.read_now::<f32>()?, [0.875, -0.6875]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -85,8 +86,8 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (a, _) = device.upload(&[1.0f32, 2.0, 4.0, 4.0], [2, 2])?;
     /// let lu = a.lu()?;
-    /// assert_eq!(lu.factors.to_vec::<f32>()?, [4.0, 4.0, 0.25, 1.0]);
-    /// assert_eq!(lu.order.to_vec::<u32>()?, [1, 0]);
+    /// assert_eq!(lu.factors.read_now::<f32>()?, [4.0, 4.0, 0.25, 1.0]);
+    /// assert_eq!(lu.order.read_now::<u32>()?, [1, 0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "lu_factor")]
@@ -104,7 +105,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (a, _) = device.upload(&[1.0f32, 2.0, 4.0, 4.0], [2, 2])?;
-    /// assert_eq!(a.det()?.scalar::<f32>()?, -4.0);
+    /// assert_eq!(a.det()?.read_scalar_now::<f32>()?, -4.0);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "determinant")]
@@ -131,9 +132,9 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let a = (device.eye(200, 200, wharf::DType::F32)? * -4.0)?;
     /// let (sign, size) = a.slogdet()?;
-    /// assert!(a.det()?.scalar::<f32>()?.is_infinite());
-    /// assert_eq!(sign.scalar::<f32>()?, 1.0);
-    /// assert!((size.scalar::<f32>()? - 200.0 * 4.0f32.ln()).abs() < 1e-3);
+    /// assert!(a.det()?.read_scalar_now::<f32>()?.is_infinite());
+    /// assert_eq!(sign.read_scalar_now::<f32>()?, 1.0);
+    /// assert!((size.read_scalar_now::<f32>()? - 200.0 * 4.0f32.ln()).abs() < 1e-3);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "logdet")]
@@ -163,12 +164,12 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// let (a, _) = device.upload(&[1.0f32, 2.0, 4.0, 4.0], [2, 2])?;
     /// let (b, _) = device.upload(&[5.0f32, 12.0], [2])?;
-    /// assert_eq!(a.solve(&b)?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// assert_eq!(a.solve(&b)?.read_now::<f32>()?, [1.0, 2.0]);
     ///
     /// // Two systems, with a vector each.
     /// let two = wharf::Tensor::stack(&[&a, &(&a * 2.0)?], 0)?;
     /// let x = two.solve(&b.broadcast_to([2, 2])?)?;
-    /// assert_eq!(x.to_vec::<f32>()?, [1.0, 2.0, 0.5, 1.0]);
+    /// assert_eq!(x.read_now::<f32>()?, [1.0, 2.0, 0.5, 1.0]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
@@ -182,7 +183,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (a, _) = device.upload(&[1.0f32, 2.0, 4.0, 4.0], [2, 2])?;
-    /// assert_eq!(a.inv()?.to_vec::<f32>()?, [-1.0, 0.5, 1.0, -0.25]);
+    /// assert_eq!(a.inv()?.read_now::<f32>()?, [-1.0, 0.5, 1.0, -0.25]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "inverse")]

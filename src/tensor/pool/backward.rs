@@ -66,12 +66,12 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// use wharf::tensor::Pooling;
     ///
-    /// let how = Pooling::of([3]).stride([1]);
+    /// let how = Pooling::new([3]).stride([1]);
     /// let (x, _) = device.upload(&[1.0f32, 5.0, 2.0, 4.0], [4])?;
     /// let (_, places) = x.max_pool_with_indices(&how)?;
     /// let (arrives, _) = device.upload(&[1.0f32, 10.0], [2])?;
     /// let gradient = arrives.max_pool_grad(&places, [4], &how)?;
-    /// assert_eq!(gradient.to_vec::<f32>()?, [0.0, 11.0, 0.0, 0.0]);
+    /// assert_eq!(gradient.read_now::<f32>()?, [0.0, 11.0, 0.0, 0.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "max_pool2d_backward")]
@@ -131,9 +131,9 @@ impl Tensor {
     /// # wharf::testing::example(async |device| {
     /// use wharf::tensor::Pooling;
     ///
-    /// let how = Pooling::of([2]).stride([1]);
+    /// let how = Pooling::new([2]).stride([1]);
     /// let (arrives, _) = device.upload(&[2.0f32, 20.0], [2])?;
-    /// assert_eq!(arrives.avg_pool_grad([3], &how)?.to_vec::<f32>()?, [1.0, 11.0, 10.0]);
+    /// assert_eq!(arrives.avg_pool_grad([3], &how)?.read_now::<f32>()?, [1.0, 11.0, 10.0]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "avg_pool2d_backward")]

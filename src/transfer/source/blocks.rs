@@ -24,7 +24,7 @@ pub(crate) struct BlockSource<'a> {
     maker: Maker,
     from: DType,
     rules: Rules,
-    /// What quantising has done, which the values' pass tells.
+    /// What quantizing has done, which the values' pass tells.
     losses: Arc<Mutex<Losses>>,
 }
 
@@ -125,7 +125,7 @@ mod tests {
         let count = (AT_ONCE + 3) * BLOCK;
         let weights: Vec<f32> = (0..count).map(|i| (i * 7919 % 1009) as f32 - 500.0).collect();
         let view = HostView::new(&weights, [1, count]).unwrap();
-        let forms = Blocks::ALL.into_iter().filter(|form| form.is_made());
+        let forms = Blocks::ALL.iter().copied().filter(|form| form.is_made());
         let parts = forms.flat_map(|form| Share::BOTH.map(|share| (form, share)));
         for (form, share) in parts {
             let (width, each) = (share.dtype(form).width(), share.each(form));

@@ -1,10 +1,10 @@
-"""Weights in blocks by those who made the formats: ggml's own quantising, and its own numbers again.
+"""Weights in blocks by those who made the formats: ggml's own quantizing, and its own numbers again.
 
     pip install numpy gguf && python tests/goldens/files/of_ggml.py
 
-CI never runs it; the files are committed. four_bits.gguf has weights `plain`, the same as `small` quantised to Q4_0, and
+CI never runs it; the files are committed. four_bits.gguf has weights `plain`, the same as `small` quantized to Q4_0, and
 blocks of Q4_0 and Q4_K of random bits, `odd` and `super`; small_blocks.gguf and large_blocks.gguf have a tensor for each
-other form of 32 and of 256 weights, of random bits, and small_blocks.gguf a row more of weights that were quantised. The
+other form of 32 and of 256 weights, of random bits, and small_blocks.gguf a row more of weights that were quantized. The
 npy beside them have what gguf makes of each.
 """
 
@@ -78,9 +78,9 @@ def small_blocks():
     random = np.random.default_rng(32)
     tensors = {}
     for name, (size, places) in SMALL.items():
-        quantised = gguf.quants.quantize(weights(random, 1, 96), KINDS[name])
+        quantized = gguf.quants.quantize(weights(random, 1, 96), KINDS[name])
         bits = blocks(random, 12, size, places).reshape(4, 3 * size)
-        tensors[name.lower()] = (np.concatenate([bits, quantised]), KINDS[name])
+        tensors[name.lower()] = (np.concatenate([bits, quantized]), KINDS[name])
     write("small_blocks", tensors)
 
 

@@ -7,7 +7,7 @@ use super::probe::{Probe, first_difference, of_dtype, values};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
-    let mut cases: Vec<Case> = (DType::ALL.into_iter())
+    let mut cases: Vec<Case> = (DType::ALL.iter().copied())
         .map(|dtype| {
             case!(format!("arrays::{dtype}::of_any_strides"), |ctx| async move {
                 of_dtype!(dtype, any_strides(ctx))
@@ -15,7 +15,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             .needs(adapter, DOWNGRADES[0], dtype)
         })
         .collect();
-    cases.extend((DType::ALL.into_iter()).map(|dtype| {
+    cases.extend((DType::ALL.iter().copied()).map(|dtype| {
         case!(format!("arrays::{dtype}::edges_of_a_large_view"), |ctx| async move {
             of_dtype!(dtype, edges(ctx))
         })

@@ -153,7 +153,7 @@ async fn unseen_scores(ctx: &Ctx) -> Outcome {
         let (keys, _) = device.upload(&[-1e30f32, -1e30], [1, 2, 1]).map_err(show)?;
         let (values, _) = device.upload(&[1.0f32, 2.0], [1, 2, 1]).map_err(show)?;
         for queries in [1, 2, 9] {
-            let asked = device.full([1, queries, 1], DType::F32, 1e30).map_err(show)?;
+            let asked = device.full([1, queries, 1], 1e30, DType::F32).map_err(show)?;
             let got = asked.attention(&keys, &values, &Attention::new()).map_err(show)?;
             let got = got.read::<f32>().await.map_err(show)?;
             ensure_eq!(got, vec![0.0; queries], "{queries} queries for {:?}", device.target());

@@ -136,7 +136,7 @@ async fn constants(ctx: &Ctx) -> Outcome {
         let device = ctx.fresh(downgrade).await?;
         let _guard = device.guard(Crossings::Deny);
         let ones = device.ones([700, 500], DType::U8).map_err(show)?;
-        let halves = device.full([3, 5], DType::F16, 0.5).map_err(show)?;
+        let halves = device.full([3, 5], 0.5, DType::F16).map_err(show)?;
         let empty = device.zeros([0, 3], DType::Bool).map_err(show)?;
         ensure_eq!(device.ledger().up.count, 0, "a constant crossed");
         drop(_guard);
@@ -144,7 +144,7 @@ async fn constants(ctx: &Ctx) -> Outcome {
         let half = half::f16::from_f32(0.5);
         ensure_eq!(halves.read::<half::f16>().await.map_err(show)?, [half; 15], "halves");
         ensure!(empty.read::<bool>().await.map_err(show)?.is_empty(), "an empty tensor");
-        let error = device.full([1], DType::U8, 300).err().ok_or("300 is a u8")?;
+        let error = device.full([1], 300, DType::U8).err().ok_or("300 is a u8")?;
         ensure_eq!(error.to_string(), "full: scalar 300 is not a value of u8", "message");
     }
     Ok(())
@@ -153,7 +153,7 @@ async fn constants(ctx: &Ctx) -> Outcome {
 async fn lost(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     let (tensor, _) = device.upload(&[1i32, 2], [2]).map_err(show)?;
-    device.wgpu().0.destroy();
+    device.wgpu_device().destroy();
     let error = tensor.read::<i32>().await.err().ok_or("a lost device answered")?;
     ensure!(error.is_device_lost(), "not a loss: {error:?}");
     let error = device.upload(&[1i32], [1]).err().ok_or("a lost device took data")?;

@@ -13,7 +13,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     let code = |d: &&Downgrade| matches!(d.name, "native" | "no_f16");
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)).filter(code) {
-        for from in DType::ALL {
+        for from in DType::ALL.iter().copied() {
             let name = format!("casts::from_{from}::{}", downgrade.name);
             cases.push(
                 case!(name, |ctx| from_one(ctx, downgrade, from)).needs(adapter, downgrade, from),
@@ -119,7 +119,7 @@ async fn from_one(ctx: &Ctx, downgrade: Downgrade, from: DType) -> Outcome {
     let mut failures = Vec::new();
     for (target, moves) in TARGETS.into_iter().zip([vec![], vec![Move::Flip(0)]]) {
         let here = device.with_target(target);
-        for to in DType::ALL.into_iter().filter(|&to| carries(&device, to) && changes(to)) {
+        for to in DType::ALL.iter().copied().filter(|&to| carries(&device, to) && changes(to)) {
             let x = Pair::new(&here, from, data.clone(), &[1023]).await?.view(&moves)?;
             let got = bits_of(&x.tensor.cast(to).map_err(show)?).await?;
             count();
@@ -138,7 +138,7 @@ async fn checked(ctx: &Ctx, downgrade: Downgrade, from: DType) -> Outcome {
     let mut data = spread(from, 1023).await;
     data.iter_mut().filter(|x| vanishes(from, **x)).for_each(|x| *x = 0);
     let changes = |to| downgrade.name == "native" || from == DType::F16 || to == DType::F16;
-    for to in DType::ALL.into_iter().filter(|&to| carries(&device, to) && changes(to)) {
+    for to in DType::ALL.iter().copied().filter(|&to| carries(&device, to) && changes(to)) {
         let (survivors, lost): (Vec<u64>, Vec<u64>) =
             data.iter().partition(|&&x| survives(from, to, x));
         count();

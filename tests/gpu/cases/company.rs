@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use wharf::tensor::{Attention, Blocks, Key, Quantised};
+use wharf::tensor::{Attention, Blocks, Key, Quantized};
 use wharf::{DType, Device, Result, Target, Tensor};
 
 use super::pair::bits_of;
@@ -87,7 +87,7 @@ async fn products(ctx: &Ctx) -> Outcome {
             let w = w.t().and_then(|w| w.contiguous()).map_err(show)?;
             same(&what, &[&x], |x| x[0].matmul(&w)).await?;
             let w = w.t().and_then(|w| w.cast(DType::Bf16)).map_err(show)?;
-            same(&what, &[&x], |x| x[0].linear(&w, None, None)).await?;
+            same(&what, &[&x], |x| x[0].linear(&w, None)).await?;
         }
         for dtype in [DType::F32, DType::Bf16] {
             let x = normal(&device, 3, &[12, 9, 600], dtype).map_err(show)?;
@@ -105,12 +105,12 @@ async fn blocks(ctx: &Ctx) -> Outcome {
         let w = normal(&device, 5, &[64, 512], DType::F32).map_err(show)?;
         let x = normal(&device, 6, &[300, 512], DType::F32).map_err(show)?;
         for form in [Blocks::Q8, Blocks::Q4] {
-            let w: Quantised = w.quantise(form).await.map_err(show)?.0;
+            let w: Quantized = w.quantize(form).await.map_err(show)?.0;
             let what = format!("rows by {}", form.name());
-            same(&what, &[&x], |x| x[0].linear(&w, None, None)).await?;
+            same(&what, &[&x], |x| x[0].linear(&w, None)).await?;
         }
         let w = super_blocks(&device, 64, 2)?;
-        same("rows by q4_k", &[&x], |x| x[0].linear(&w, None, None)).await?;
+        same("rows by q4_k", &[&x], |x| x[0].linear(&w, None)).await?;
     }
     Ok(())
 }
@@ -120,7 +120,7 @@ fn super_blocks(
     device: &Device,
     rows: usize,
     blocks: usize,
-) -> core::result::Result<Quantised, String> {
+) -> core::result::Result<Quantized, String> {
     let mut random = Random::new(13);
     let bytes: Vec<u8> = (0..rows * blocks * 128).map(|_| random.bits() as u8).collect();
     // The scale of scales and that of minima, as f16, and then both of eight blocks.
@@ -131,7 +131,7 @@ fn super_blocks(
     let heads: Vec<u32> = heads.collect();
     let (values, _) = device.upload(&bytes, [rows, blocks * 128]).map_err(show)?;
     let (scales, _) = device.upload(&heads, [rows, blocks * 4]).map_err(show)?;
-    Quantised::of(&values, &scales).map_err(show)
+    Quantized::of(&values, &scales).map_err(show)
 }
 
 async fn reductions(ctx: &Ctx) -> Outcome {

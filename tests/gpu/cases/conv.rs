@@ -167,7 +167,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     let quick = !is_slow(adapter.caps());
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
-        for dtype in NUMBERS {
+        for &dtype in NUMBERS {
             let runs = match downgrade.name {
                 "native" => true,
                 "small_bindings" | "baseline" => dtype == DType::F32,
@@ -341,7 +341,7 @@ async fn many_terms(ctx: &Ctx) -> Outcome {
     for target in [Target::Cpu64, Target::Gpu] {
         let device = device.with_target(target);
         let all = |x: f32, dims: [usize; 4]| {
-            device.full([1; 4], DType::F32, x).and_then(|t| t.broadcast_to(dims)).map_err(show)
+            device.full([1; 4], x, DType::F32).and_then(|t| t.broadcast_to(dims)).map_err(show)
         };
         let want = f64::from(0.1f32) * terms as f64;
         let exact = Exact { value: Number::Float(want), scale: want };

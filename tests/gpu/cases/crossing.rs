@@ -14,7 +14,7 @@ const SIZES: [usize; 12] = [0, 1, 2, 3, 5, 31, 33, 255, 257, 4097, 65_537, 300_0
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
-        for dtype in DType::ALL {
+        for dtype in DType::ALL.iter().copied() {
             for size in SIZES {
                 let name = format!("crossing::{dtype}::{size}::{}", downgrade.name);
                 cases.push(case!(name, |ctx| async move {

@@ -15,7 +15,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         let name = downgrade.name;
         let offsets = case!(format!("doubles::offsets::{name}"), |ctx| offsets(ctx, downgrade));
         cases.push(offsets);
-        for dtype in COMPUTED {
+        for &dtype in COMPUTED {
             let case = format!("doubles::{dtype}::{name}");
             cases.push(
                 case!(case, |ctx| tails(ctx, downgrade, dtype)).needs(adapter, downgrade, dtype),

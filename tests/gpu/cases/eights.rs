@@ -163,10 +163,10 @@ async fn weights(ctx: &Ctx) -> Outcome {
             if let Some(dtype) = turns.next() {
                 let w = w.cast(dtype).and_then(|w| w.contiguous()).map_err(show)?;
                 w.read_bytes().await.map_err(show)?;
-                let y = x.linear(&w, None, None).map_err(show)?;
+                let y = x.linear(&w, None).map_err(show)?;
                 let wide: Vec<f32> = w.read_as().await.map_err(show)?.0;
                 let (wide, _) = device.upload(&wide, [n, k]).map_err(show)?;
-                let want = x.linear(&wide, None, None).map_err(show)?;
+                let want = x.linear(&wide, None).map_err(show)?;
                 let [got, want] = [y.read::<f32>().await, want.read::<f32>().await];
                 let [got, want] = [got.map_err(show)?, want.map_err(show)?];
                 for (got, want) in got.into_iter().zip(want) {

@@ -74,7 +74,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         for &op in Op::ALL {
-            for dtype in DType::ALL.into_iter().filter(|&d| op.takes(d)) {
+            for dtype in DType::ALL.iter().copied().filter(|&d| op.takes(d)) {
                 if changes(downgrade, op, dtype) {
                     let name = format!("elementwise::{op}::{dtype}::{}", downgrade.name);
                     let case = case!(name, |ctx| run(ctx, downgrade, op, dtype))

@@ -191,9 +191,9 @@ async fn many(ctx: &Ctx) -> Outcome {
             ensure!(error.to_string().contains(&want), "{count} slots: {error}");
             #[cfg(not(target_arch = "wasm32"))]
             {
-                let read = sum(&good).and_then(|sum| sum.to_vec::<i32>()).map_err(show)?;
+                let read = sum(&good).and_then(|sum| sum.read_now::<i32>()).map_err(show)?;
                 ensure!(read == vec![count; n], "{count} slots, {n} values, blocking");
-                let error = sum(&bad).map_err(show)?.to_vec::<i32>().err();
+                let error = sum(&bad).map_err(show)?.read_now::<i32>().err();
                 let said = error.is_some_and(|error| error.to_string().contains(&want));
                 ensure!(said, "{count} slots, {n} values, blocking: was read");
             }

@@ -230,7 +230,7 @@ async fn copied(ctx: &Ctx) -> Outcome {
 /// The bytes of every dtype that is computed in, of a view that is copied and of one that is not.
 async fn bytes(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    for dtype in DType::ALL.into_iter().filter(|&dtype| carries(&device, dtype)) {
+    for dtype in DType::ALL.iter().copied().filter(|&dtype| carries(&device, dtype)) {
         count();
         let data = probe_bits(dtype, 20, 5).await;
         let x = Pair::new(&device, dtype, data, &[4, 5]).await?;

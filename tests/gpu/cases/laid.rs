@@ -3,7 +3,7 @@
 //! backwards.
 
 use wharf::tensor::{
-    Align, Attention, Blocks, Conv, Interpolation, Key, Order, Pooling, Quantised,
+    Align, Attention, Blocks, Conv, Interpolation, Key, Order, Pooling, Quantized,
 };
 use wharf::wgsl::Target;
 use wharf::{DType, Device, Result, Tensor};
@@ -80,7 +80,7 @@ impl Lies {
 /// Work on views that lie so, each of which `given` takes as it is or copies.
 fn works(
     device: &Device,
-    weights: &Quantised,
+    weights: &Quantized,
     lies: Lies,
     given: impl Fn(Tensor) -> Result<Tensor>,
 ) -> Result<Vec<(&'static str, Tensor)>> {
@@ -110,9 +110,9 @@ fn works(
         ("an image of few channels", {
             back(9, &[2, 3, 17, 20], &[1, 3])?.conv2d(&random(10, &[5, 3, 3, 3])?, None, &padded)?
         }),
-        ("a row by blocks", back(11, &[1, 64], &[0])?.linear(weights, None, None)?),
-        ("four rows by blocks", back(12, &[4, 64], &[0])?.linear(weights, None, None)?),
-        ("many rows by blocks", back(13, &[45, 64], &[0])?.linear(weights, None, None)?),
+        ("a row by blocks", back(11, &[1, 64], &[0])?.linear(weights, None)?),
+        ("four rows by blocks", back(12, &[4, 64], &[0])?.linear(weights, None)?),
+        ("many rows by blocks", back(13, &[45, 64], &[0])?.linear(weights, None)?),
         ("a mask along queries", masked(back(14, &[6, 24], &[0])?)?),
         ("a mask along keys", masked(back(15, &[6, 24], &[1])?)?),
         ("a mask along heads", masked(back(16, &[2, 6, 24], &[0, 1])?)?),
@@ -152,7 +152,7 @@ fn on_rows(
         ("sums", back(26, &[19, 64], &[0])?.sum(1)?),
         ("sums of columns", back(27, &[19, 64], &[0, 1])?.sum(0)?),
         ("running sums", back(28, &[19, 64], &[0])?.cumsum(1)?),
-        ("windows", back(29, &[2, 3, 16, 20], &[0, 2])?.max_pool(&Pooling::of([2, 2]))?),
+        ("windows", back(29, &[2, 3, 16, 20], &[0, 2])?.max_pool(&Pooling::new([2, 2]))?),
         ("joined", Tensor::concat(&[&back(30, &[8, 16], &[0])?, &b.at((..8, ..16))?], 0)?),
         ("sorted", back(35, &[19, 64], &[0, 1])?.sort(1, Order::Ascending)?),
         ("the largest", back(36, &[19, 64], &[0, 1])?.argmax(1)?.cast(DType::F32)?),
@@ -178,8 +178,8 @@ async fn as_copies(ctx: &Ctx, lies: Lies) -> Outcome {
     let native = ctx.native().await?;
     let view = lies.view(&native, 99, &[96, 64], &[0]).map_err(show)?;
     let copy = view.contiguous().map_err(show)?;
-    let (of_view, _) = view.quantise(Blocks::Q8).await.map_err(show)?;
-    let (of_copy, _) = copy.quantise(Blocks::Q8).await.map_err(show)?;
+    let (of_view, _) = view.quantize(Blocks::Q8).await.map_err(show)?;
+    let (of_copy, _) = copy.quantize(Blocks::Q8).await.map_err(show)?;
     for device in [native.with_target(Target::Gpu), native] {
         let views = works(&device, &of_view, lies, Ok).map_err(show)?;
         let copies = works(&device, &of_copy, lies, |x| x.contiguous()).map_err(show)?;

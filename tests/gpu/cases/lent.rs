@@ -37,8 +37,8 @@ const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
 pub(crate) fn own(device: &Device, bytes: &[u8]) -> wgpu::Buffer {
     let (label, size, mapped_at_creation) = (Some("mine"), bytes.len() as u64, false);
     let descriptor = wgpu::BufferDescriptor { label, size, usage: USAGE, mapped_at_creation };
-    let buffer = device.wgpu().0.create_buffer(&descriptor);
-    device.wgpu().1.write_buffer(&buffer, 0, bytes);
+    let buffer = device.wgpu_device().create_buffer(&descriptor);
+    device.wgpu_queue().write_buffer(&buffer, 0, bytes);
     buffer
 }
 
@@ -61,7 +61,7 @@ impl<'a> Pass<'a> {
              }"
             .into(),
         );
-        let (gpu, label) = (device.wgpu().0, Some("mine"));
+        let (gpu, label) = (device.wgpu_device(), Some("mine"));
         let module = gpu.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
         let pipeline = gpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label,
@@ -76,7 +76,7 @@ impl<'a> Pass<'a> {
 
     /// Twice and one more.
     fn encode(&self, from: &BufferRange, to: &BufferRange) -> wgpu::CommandEncoder {
-        let (gpu, label) = (self.device.wgpu().0, Some("mine"));
+        let (gpu, label) = (self.device.wgpu_device(), Some("mine"));
         let entries = [(0, from), (1, to)];
         let entries = entries
             .map(|(binding, range)| wgpu::BindGroupEntry { binding, resource: range.binding() });
@@ -94,7 +94,7 @@ impl<'a> Pass<'a> {
     }
 
     fn submit(&self, from: &BufferRange, to: &BufferRange) {
-        self.device.wgpu().1.submit([self.encode(from, to).finish()]);
+        self.device.wgpu_queue().submit([self.encode(from, to).finish()]);
     }
 }
 
@@ -136,7 +136,7 @@ async fn kept(ctx: &Ctx) -> Outcome {
     const SIZE: usize = 90_000;
     let data: Vec<f32> = (0..SIZE).map(|i| (i % 777) as f32).collect();
     let (from, _) = device.upload(&data, [SIZE]).map_err(show)?;
-    let mut x = device.full([SIZE], DType::F32, 5.0).map_err(show)?;
+    let mut x = device.full([SIZE], 5.0, DType::F32).map_err(show)?;
     for round in 0..3 {
         let old = x.read::<f32>().await.map_err(show)?;
         let deferred = (&x + 1.0f32).map_err(show)?;
@@ -162,7 +162,7 @@ async fn kept(ctx: &Ctx) -> Outcome {
         if let Some(view) = view {
             ensure_eq!(first_difference(&read(&view).await?, &old[10..]), None, "a view");
         }
-        x = device.full([SIZE], DType::F32, 5.0).map_err(show)?;
+        x = device.full([SIZE], 5.0, DType::F32).map_err(show)?;
     }
     Ok(())
 }
@@ -234,7 +234,7 @@ async fn wrapped(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     // Whole quads, and no multiple of anything else: two segments of small bindings.
     let bytes: Vec<u8> = (0..60_000 * 5 + 32).map(|_| random.below(2) as u8).collect();
     let mine = own(&device, &bytes);
-    for dtype in DType::ALL.into_iter().filter(|&dtype| stores(device.plan(), dtype)) {
+    for dtype in DType::ALL.iter().copied().filter(|&dtype| stores(device.plan(), dtype)) {
         let width = dtype.width();
         for layout in layouts(bytes.len() / width).map_err(show)? {
             let x = device.wrap_buffer(&mine, layout, dtype).map_err(show)?;

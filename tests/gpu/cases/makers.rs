@@ -4,7 +4,7 @@
 use wharf::caps::Feature;
 use wharf::plan::negotiate;
 use wharf::reference::{Number, random};
-use wharf::tensor::{Key, Quantised};
+use wharf::tensor::{Key, Quantized};
 use wharf::{DType, Device, ErrorKind, Layout, Policy, Result, Shape, Tensor, half};
 
 use super::lent::own;
@@ -85,12 +85,12 @@ const fn row(
 /// Every public function that takes a dtype has a row, or a story below: `tests/tidy` looks.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    row("full", ALL, |d, t| d.full([3], t, 7), &[7.0; 3]),
-    row("full", ALL, |d, t| d.full([3], t, 1i64 << 40), &[(1u64 << 40) as f64; 3]),
-    row("full", SIGNED, |d, t| d.full([1], t, -(1i64 << 31) - 1), &[-2_147_483_649.0]),
-    row("full", FLOAT, |d, t| d.full([2], t, 0.1), &[0.1; 2]),
-    row("full", FLOAT, |d, t| d.full([2], t, -1e300), &[-1e300; 2]),
-    row("full", FLOAT, |d, t| d.full([1], t, f64::INFINITY), &[f64::INFINITY]),
+    row("full", ALL, |d, t| d.full([3], 7, t), &[7.0; 3]),
+    row("full", ALL, |d, t| d.full([3], 1i64 << 40, t), &[(1u64 << 40) as f64; 3]),
+    row("full", SIGNED, |d, t| d.full([1], -(1i64 << 31) - 1, t), &[-2_147_483_649.0]),
+    row("full", FLOAT, |d, t| d.full([2], 0.1, t), &[0.1; 2]),
+    row("full", FLOAT, |d, t| d.full([2], -1e300, t), &[-1e300; 2]),
+    row("full", FLOAT, |d, t| d.full([1], f64::INFINITY, t), &[f64::INFINITY]),
     row("zeros", ALL, |d, t| d.zeros([2], t), &[0.0; 2]),
     row("ones", ALL, |d, t| d.ones([2], t), &[1.0; 2]),
     row("arange", ALL, |d, t| d.arange(0, 5, 1, t), &[0.0, 1.0, 2.0, 3.0, 4.0]),
@@ -139,7 +139,7 @@ const ROWS: &[Row] = &[
         &[8_589_934_592.0, 0.0]),
     row("choose_as", FLOAT, |d, t| up(d, &[true, false])?.choose_as(0.1, -1e300, t),
         &[0.1, -1e300]),
-    row("dequantise", FLOAT, |d, t| blocks(d)?.dequantise(t), &[1.5; 32]),
+    row("dequantize", FLOAT, |d, t| blocks(d)?.dequantize(t), &[1.5; 32]),
 ];
 
 /// What lies in a buffer of the caller's is taken as it is, or refused.
@@ -165,7 +165,7 @@ async fn without_values(ctx: &Ctx) -> Outcome {
     let paper = Device::on_paper(there.caps(), &Policy::exact()).map_err(show)?;
     for (name, policy) in POLICIES {
         let [there, paper] = [&there, &paper].map(|device| device.with_policy(&policy()));
-        for dtype in DType::ALL {
+        for dtype in DType::ALL.iter().copied() {
             let want = of_dtype!(dtype, upload(&there, &[0]));
             match (paper.blank([1], dtype), want) {
                 (Ok(made), Ok(want)) => ensure_eq!(made.dtype(), want.dtype(), "{dtype}, {name}"),
@@ -185,7 +185,7 @@ async fn likes(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let device = ctx.device(downgrade).await?;
     for policy in [Policy::exact(), narrow(), odd()] {
         let device = device.with_policy(&policy);
-        for dtype in DType::ALL {
+        for dtype in DType::ALL.iter().copied() {
             if device.plan().carriage(dtype).stored.is_none() {
                 continue;
             }
@@ -228,9 +228,9 @@ fn up<T: wharf::Element>(device: &Device, data: &[T]) -> Result<Tensor> {
 }
 
 /// 32 weights of 3 times a half.
-fn blocks(device: &Device) -> Result<Quantised> {
+fn blocks(device: &Device) -> Result<Quantized> {
     let (values, scales) = (up(device, &[3i8; 32])?, up(device, &[half::f16::from_f32(0.5)])?);
-    Quantised::of(&values.reshape([1, 32])?, &scales.reshape([1, 1])?)
+    Quantized::of(&values.reshape([1, 32])?, &scales.reshape([1, 1])?)
 }
 
 async fn upload<T: Probe>(device: &Device, bits: &[u64]) -> Result<Tensor> {

@@ -448,7 +448,7 @@ async fn layers(device: &Device) -> Outcome {
     let x = pool.view(&[2, 5], 3, 40).map_err(show)?;
     let w = pool.view(&[], 24, 40).map_err(show)?;
     let bias = pool.view(&[], 1, 24).and_then(|b| b.squeeze(0)).map_err(show)?;
-    let got = x.linear(&w, Some(&bias), Some(Op::Relu)).map_err(show)?;
+    let got = x.linear(&w, Some(&bias)).and_then(|y| y.relu()).map_err(show)?;
     let plain = w.t().and_then(|w| x.matmul(&w)).map_err(show)?;
     bits_of(&plain).await?;
     let want = plain.apply(Op::Add, &[(&bias).into()]).and_then(|t| t.relu()).map_err(show)?;
@@ -460,10 +460,10 @@ async fn layers(device: &Device) -> Outcome {
 async fn deep(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let k = 600_007;
-    let ones = device.full([1, 1], DType::F32, 1.0f32).map_err(show)?;
+    let ones = device.full([1, 1], 1.0f32, DType::F32).map_err(show)?;
     let a = ones.broadcast_to([2, k]).map_err(show)?;
     let b = device
-        .full([1, 1], DType::F32, 0.1f32)
+        .full([1, 1], 0.1f32, DType::F32)
         .and_then(|t| t.broadcast_to([k, 5]))
         .map_err(show)?;
     let want = f64::from(0.1f32) * k as f64;
@@ -544,7 +544,7 @@ async fn refuses(ctx: &Ctx) -> Outcome {
   help: cast one side, such as the right one to f32: `cast`";
     ensure_eq!(error, Err(want.to_owned()), "mixed dtypes");
     let layer = |weight: &[usize]| -> Result<_, String> {
-        let layer = of(&[2, 3], DType::F32)?.linear(&of(weight, DType::F32)?, None, None);
+        let layer = of(&[2, 3], DType::F32)?.linear(&of(weight, DType::F32)?, None);
         Ok(layer.map(drop).map_err(|e| e.to_string()).err().unwrap_or_default())
     };
     let want = "linear: inner dimensions differ: left [2, 3], weights [3, 4] (3 against 4)";
@@ -579,7 +579,7 @@ async fn past_one_binding_on(device: &Device) -> Outcome {
     }
     // Sums this memory over the long axis: k is cut at the segments.
     let ones = device
-        .full([1, 1], DType::F32, 1.0f32)
+        .full([1, 1], 1.0f32, DType::F32)
         .and_then(|t| t.broadcast_to([1, long]))
         .map_err(show)?;
     let sums = ones.matmul(&t).map_err(show)?.read::<f32>().await.map_err(show)?;

@@ -191,9 +191,9 @@ async fn trimmed(ctx: &Ctx) -> Outcome {
             let picked = index.index_select(0, &(&index / 2u32).map_err(show)?);
             picked.and_then(|picked| picked.compute()).map_err(show)?;
         }
-        device.wait().map_err(show)?;
+        device.done_now().map_err(show)?;
         device.trim().map_err(show)?;
-        device.wait().map_err(show)?;
+        device.done_now().map_err(show)?;
         seen.push(driver()?.0);
     }
     ensure!(seen[2] <= seen[0], "bytes of the driver after each round: {seen:?}");
@@ -235,7 +235,7 @@ async fn compaction(ctx: &Ctx) -> Outcome {
 async fn half_moved(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[4]).await?;
     const SEGMENT: usize = (192 << 10) / size_of::<f32>();
-    let one = |x: f32| device.full([SEGMENT], DType::F32, x);
+    let one = |x: f32| device.full([SEGMENT], x, DType::F32);
     let slots: Vec<Tensor> =
         (0..5).map(|_| one(1.0)).collect::<wharf::Result<_>>().map_err(show)?;
     let more: Vec<Tensor> = (0..4).map(|_| one(2.0)).collect::<wharf::Result<_>>().map_err(show)?;
@@ -371,7 +371,7 @@ async fn driver_runs_out(ctx: &Ctx) -> Outcome {
     let (usage, label) = (wgpu::BufferUsages::STORAGE, Some("theirs"));
     let descriptor =
         wgpu::BufferDescriptor { label, size: bytes, usage, mapped_at_creation: false };
-    let _ = device.wgpu().0.create_buffer(&descriptor);
+    let _ = device.wgpu_device().create_buffer(&descriptor);
     let error = story(&device).await.err().ok_or("the device goes on")?;
     ensure!(error.kind() == ErrorKind::Driver, "{error:?}");
     Ok(())

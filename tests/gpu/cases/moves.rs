@@ -20,7 +20,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     let native = DOWNGRADES[0];
     for &lower in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
-        for dtype in DType::ALL {
+        for dtype in DType::ALL.iter().copied() {
             let ways = [(native, lower), (lower, native)];
             let ways = &ways[..1 + usize::from(lower.name != native.name)];
             for &(from, to) in ways {
@@ -222,7 +222,7 @@ async fn lost(ctx: &Ctx) -> Outcome {
     for source in [true, false] {
         let (here, there) = pair(ctx, DOWNGRADES[0], DOWNGRADES[1]).await?;
         let (tensor, _) = here.upload(&[1i32; 5000], [5000]).map_err(show)?;
-        if source { &here } else { &there }.wgpu().0.destroy();
+        if source { &here } else { &there }.wgpu_device().destroy();
         let error = tensor.to(&there).await.err().ok_or("a lost device took part")?;
         ensure!(error.is_device_lost(), "source {source}: {error:?}");
         ensure_eq!(there.memory().bytes_live, 0, "live on the target, source {source}");

@@ -51,8 +51,8 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         let case = case!(format!("order::first::{dtype}"), |ctx| first(ctx, DOWNGRADES[0], dtype));
         case.needs(adapter, DOWNGRADES[0], dtype)
     };
-    let mut cases: Vec<Case> = DType::ALL.into_iter().map(one).collect();
-    cases.extend(DType::ALL.into_iter().map(largest));
+    let mut cases: Vec<Case> = DType::ALL.iter().copied().map(one).collect();
+    cases.extend(DType::ALL.iter().copied().map(largest));
     // Of each width.
     for dtype in [DType::F32, DType::F16, DType::U8] {
         let name = format!("order::{dtype}::{}", LOWEST.name);
@@ -202,7 +202,7 @@ async fn first(ctx: &Ctx, downgrade: Downgrade, dtype: DType) -> Outcome {
                 let one_bit = |word| if dtype == DType::Bool { word & 1 } else { word };
                 let data: Vec<u64> = draw.map(one_bit).collect();
                 let pair = Pair::new(&device, dtype, data, &[rows, length]).await?;
-                let (values, places) = pair.tensor.top_k(k, 1).map_err(show)?;
+                let (values, places) = pair.tensor.top_k(1, k).map_err(show)?;
                 let (values, places) = (bits_of(&values).await?, bits_of(&places).await?);
                 count();
                 for (n, row) in pair.bits.chunks(length).enumerate() {
@@ -232,7 +232,7 @@ async fn few(ctx: &Ctx) -> Outcome {
     let all = none.compute().and_then(|()| places.compute()).and(beside);
     all.map_err(|e| format!("of no rows: {e:?}"))?;
     for k in [0, 1, 7, 20, 21] {
-        let (values, places) = x.top_k(k, 1).map_err(show)?;
+        let (values, places) = x.top_k(1, k).map_err(show)?;
         ensure_eq!(values.shape().dims(), [3, k.min(20)], "of {k}");
         let values = values.read::<f32>().await.map_err(show)?;
         let places = places.read::<u32>().await.map_err(show)?;
@@ -266,9 +266,9 @@ async fn largest_of_many(ctx: &Ctx) -> Outcome {
             };
             let data: Vec<f32> = (0..2 * length).map(|_| rare(random.below(1 << 11))).collect();
             let (x, _) = device.upload(&data, [2, length]).map_err(show)?;
-            let turned = x.t().and_then(|x| x.contiguous()?.top_k(k, 0)).map_err(show)?;
+            let turned = x.t().and_then(|x| x.contiguous()?.top_k(0, k)).map_err(show)?;
             let rows = [
-                x.top_k(k, 1).map_err(show)?,
+                x.top_k(1, k).map_err(show)?,
                 (turned.0.t().map_err(show)?, turned.1.t().map_err(show)?),
             ];
             for (values, places) in rows {
@@ -320,7 +320,7 @@ async fn ten_million(ctx: &Ctx, dtype: DType) -> Outcome {
     let wrong = numbers.iter().zip(&want).position(|(a, b)| a != b);
     ensure_eq!(wrong, None, "the first that is not in its place");
     ensure!(rest.iter().all(|x| x.is_nan()), "NaN is not last");
-    let (values, places) = pair.tensor.top_k(5, 0).map_err(show)?;
+    let (values, places) = pair.tensor.top_k(0, 5).map_err(show)?;
     // NaN is the last whichever way, so these are the largest numbers.
     let values = values.read::<f32>().await.map_err(show)?;
     let places = places.read::<u32>().await.map_err(show)?;

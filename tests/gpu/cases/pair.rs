@@ -32,13 +32,13 @@ pub(crate) fn summary(compared: usize) -> String {
 }
 
 /// Every dtype that is computed with.
-pub(crate) const COMPUTED: [DType; 13] = {
+pub(crate) const COMPUTED: &[DType] = {
     let [computed @ .., DType::F8E4M3, DType::F8E5M2] = DType::ALL else { panic!("in this order") };
     computed
 };
 
 /// Those that are numbers.
-pub(crate) const NUMBERS: [DType; 12] = {
+pub(crate) const NUMBERS: &[DType] = {
     let [numbers @ .., DType::Bool] = COMPUTED else { panic!("in this order") };
     numbers
 };

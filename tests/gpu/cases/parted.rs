@@ -1,6 +1,6 @@
 //! Dispatches that would keep a GPU too long are parted: the same bits, by more of them.
 
-use wharf::tensor::{Attention, Blocks, Conv, Key, Quantised, Tensor};
+use wharf::tensor::{Attention, Blocks, Conv, Key, Quantized, Tensor};
 use wharf::testing::Inside;
 use wharf::wgsl::Target;
 use wharf::{DType, Device, Result};
@@ -15,7 +15,7 @@ pub(crate) fn cases() -> Vec<Case> {
 const WORK: u64 = 400_000;
 
 /// Work of every kind that is parted, at sizes that nothing divides.
-fn works(device: &Device, weights: &Quantised) -> Result<Vec<(&'static str, Tensor)>> {
+fn works(device: &Device, weights: &Quantized) -> Result<Vec<(&'static str, Tensor)>> {
     let random = |key: u64, dims: &[usize]| device.uniform(Key::new(key), dims, DType::F32);
     let (a, b) = (random(1, &[301, 70])?, random(2, &[70, 131])?);
     let (batch, other) = (random(3, &[5, 41, 70])?, random(4, &[5, 70, 131])?);
@@ -33,14 +33,14 @@ fn works(device: &Device, weights: &Quantised) -> Result<Vec<(&'static str, Tens
         ("keys of few queries", queries.attention(&keys, &keys, &Attention::new())?),
         ("a convolution of few channels", image.conv2d(&few, None, &padded)?),
         ("a convolution of many", channels.conv2d(&many, None, &padded)?),
-        ("a product by weights in blocks", random(13, &[301, 64])?.linear(weights, None, None)?),
+        ("a product by weights in blocks", random(13, &[301, 64])?.linear(weights, None)?),
     ])
 }
 
 async fn same_bits(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?.with_target(Target::Gpu);
     let weights = device.uniform(Key::new(12), [96, 64], DType::F32).map_err(show)?;
-    let (weights, _) = weights.quantise(Blocks::Q8).await.map_err(show)?;
+    let (weights, _) = weights.quantize(Blocks::Q8).await.map_err(show)?;
     let parting = device.in_dispatches_of(WORK);
     let (whole, parted) = (works(&device, &weights), works(&parting, &weights));
     for ((what, whole), (_, parted)) in whole.map_err(show)?.iter().zip(parted.map_err(show)?) {

@@ -90,16 +90,16 @@ async fn named(ctx: &Ctx) -> Outcome {
         device.set_patience(Some(patience));
         let waited = match how {
             "a future" => y.read::<u32>().await.map(drop),
-            "a call" => y.to_vec::<u32>().map(drop),
-            "everything" => y.compute().and_then(|()| device.wait()),
+            "a call" => y.read_now::<u32>().map(drop),
+            "everything" => y.compute().and_then(|()| device.done_now()),
             "awaited" => {
                 y.compute().map_err(show)?;
                 device.done().await
             }
             _ => {
-                let encoder = device.wgpu().0.create_command_encoder(&Default::default());
+                let encoder = device.wgpu_device().create_command_encoder(&Default::default());
                 let sent = y.compute().and_then(|()| device.submit(encoder));
-                sent.and_then(|_| device.wait())
+                sent.and_then(|_| device.done_now())
             }
         };
         let error = waited.err().ok_or_else(|| format!("{how} was done within {patience:?}"))?;

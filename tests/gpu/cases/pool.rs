@@ -116,7 +116,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     let quick = !is_slow(adapter.caps());
     for what in [What::Max, What::Mean, What::MeanOfThose] {
-        for dtype in NUMBERS {
+        for &dtype in NUMBERS {
             if what != What::Max && !dtype.is_float() {
                 continue;
             }
@@ -137,7 +137,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         let name = format!("pool::{what:?}::{dtype}::{}", LOWEST.name);
         cases.push(case!(name, |ctx| run(ctx, LOWEST, what, dtype)).on_demand(adapter));
     }
-    for dtype in NUMBERS {
+    for &dtype in NUMBERS {
         let usual = quick || matches!(dtype, DType::F32 | DType::I32);
         let size = if usual { Size::Usual } else { Size::Large };
         for case in [
@@ -302,7 +302,7 @@ fn least(dtype: DType) -> u64 {
 
 fn pooling<const D: usize>(form: &Form) -> Pooling<D> {
     let each = |of: &[usize]| -> [usize; D] { std::array::from_fn(|i| of[i]) };
-    let how = Pooling::of(each(form.size)).stride(each(form.stride)).padding(each(form.padding));
+    let how = Pooling::new(each(form.size)).stride(each(form.stride)).padding(each(form.padding));
     how.dilation(each(form.dilation))
 }
 

@@ -44,7 +44,7 @@ async fn every_dtype(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let device = &ctx.device(downgrade).await?;
     let kernel = &Kernel::from_wgsl("turned", TURNED).map_err(show)?;
     let mut tried = 0;
-    for dtype in NUMBERS {
+    for &dtype in NUMBERS {
         if device.plan().carriage(dtype).stored != Some(dtype) {
             continue;
         }

@@ -111,7 +111,7 @@ async fn saturated(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     // A GPU is done with the smaller one before the next is recorded.
     let side = if device.caps().identity.is_software() { 384 } else { 2048_usize };
-    let x = device.full([side, side], DType::F32, 1.0 / side as f64).map_err(show)?;
+    let x = device.full([side, side], 1.0 / side as f64, DType::F32).map_err(show)?;
     let chain = |n: usize| (0..n).try_fold(x.clone(), |y, _| y.matmul(&x));
     chain(1).map_err(show)?.read::<f32>().await.map_err(show)?;
     let mut seen = String::new();
@@ -138,7 +138,7 @@ async fn behind_the_caller(ctx: &Ctx) -> Outcome {
     let profile = device.profile();
     let y = (&x + 1.0).map_err(show)?;
     y.compute().map_err(show)?;
-    let encoder = device.wgpu().0.create_command_encoder(&Default::default());
+    let encoder = device.wgpu_device().create_command_encoder(&Default::default());
     device.submit(encoder).map_err(show)?;
     ensure_eq!(y.read::<f32>().await.map_err(show)?, vec![2.0; 256], "values");
     let report = profile.report().map_err(show)?;
@@ -194,10 +194,10 @@ async fn without(ctx: &Ctx) -> Outcome {
 async fn blocks(ctx: &Ctx) -> Outcome {
     let device = ctx.fresh(DOWNGRADES[0]).await?;
     let x = device.ones([3, 64], DType::F32).map_err(show)?;
-    let weights = device.full([40, 64], DType::F32, 127).map_err(show)?;
-    let (weights, _) = weights.quantise(Blocks::Q8).await.map_err(show)?;
+    let weights = device.full([40, 64], 127, DType::F32).map_err(show)?;
+    let (weights, _) = weights.quantize(Blocks::Q8).await.map_err(show)?;
     let profile = device.profile();
-    let y = x.linear(&weights, None, None).map_err(show)?;
+    let y = x.linear(&weights, None).map_err(show)?;
     ensure_eq!(y.read::<f32>().await.map_err(show)?, [64.0 * 127.0; 120], "64 of 127");
     let report = profile.report().map_err(show)?;
     let flops: u64 = report.rows.iter().map(|row| row.flops).sum();
@@ -221,7 +221,7 @@ async fn traced(ctx: &Ctx) -> Outcome {
     ensure_eq!(y.read::<f32>().await.map_err(show)?, [101.0; 64], "a hundred more");
     let name = format!("trace-{}-{:?}", std::process::id(), std::thread::current().id());
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    profile.trace(&path).map_err(show)?;
+    profile.save_trace(&path).map_err(show)?;
     let report = profile.report().map_err(show)?;
     is_sane(&device, &report)?;
     let text = std::fs::read(&path).map_err(|error| error.to_string())?;

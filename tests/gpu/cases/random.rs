@@ -135,7 +135,7 @@ async fn bernoulli(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
 async fn integers(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let key = Key::new(17);
     for device in targets(ctx, downgrade).await? {
-        for dtype in DType::ALL.into_iter().filter(|d| d.is_integer() && carries(&device, *d)) {
+        for dtype in DType::ALL.iter().copied().filter(|d| d.is_integer() && carries(&device, *d)) {
             let signed = dtype.class() == wharf::dtype::Class::Signed;
             let narrow = 8 * dtype.width().min(4) as u32;
             let all = if signed { -(1 << (narrow - 1))..1 << (narrow - 1) } else { 0..1 << narrow };

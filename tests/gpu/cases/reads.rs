@@ -13,7 +13,7 @@ use super::probe::{Probe, first_difference, of_dtype, values};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
-    let mut cases: Vec<Case> = (DType::ALL.into_iter())
+    let mut cases: Vec<Case> = (DType::ALL.iter().copied())
         .map(|dtype| {
             case!(format!("reads::{dtype}::as_every_dtype"), |ctx| async move {
                 of_dtype!(dtype, as_every(ctx))
@@ -21,7 +21,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             .needs(adapter, DOWNGRADES[0], dtype)
         })
         .collect();
-    cases.extend((DType::ALL.into_iter()).map(|dtype| {
+    cases.extend((DType::ALL.iter().copied()).map(|dtype| {
         case!(format!("reads::{dtype}::into_any_layout"), |ctx| async move {
             of_dtype!(dtype, any_layout(ctx))
         })
@@ -48,7 +48,7 @@ async fn as_every<T: Probe>(ctx: &Ctx) -> Outcome {
         false => (0..5000).map(|i| T::from_bits(i % 100)).collect(),
     };
     let (tensor, _) = device.upload(&data, [50, 100]).map_err(show)?;
-    for to in DType::ALL {
+    for to in DType::ALL.iter().copied() {
         let read = of_dtype!(to, read_as(&tensor));
         let direct = device.upload_as(&data, [50, 100], to);
         as_one([T::DTYPE, to], read, direct)

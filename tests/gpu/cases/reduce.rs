@@ -92,8 +92,8 @@ const KINDS: &[DType] = &[DType::F32, DType::I64];
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
-        for reduction in Reduction::ALL {
-            for dtype in DType::ALL.into_iter().filter(|&d| reduction.takes(d)) {
+        for reduction in Reduction::ALL.iter().copied() {
+            for dtype in DType::ALL.iter().copied().filter(|&d| reduction.takes(d)) {
                 if changes(downgrade, reduction, dtype) {
                     let name = format!("reduce::{reduction}::{dtype}::{}", downgrade.name);
                     let case = case!(name, |ctx| run(ctx, downgrade, reduction, dtype))

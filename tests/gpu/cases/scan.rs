@@ -45,7 +45,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let quick = !is_slow(adapter.caps());
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         for reduction in SCANS {
-            for dtype in DType::ALL.into_iter().filter(|&d| reduction.takes(d)) {
+            for dtype in DType::ALL.iter().copied().filter(|&d| reduction.takes(d)) {
                 let runs = match downgrade.name {
                     "native" => true,
                     "small_bindings" => matches!(

@@ -323,7 +323,7 @@ async fn lost(ctx: &Ctx) -> Outcome {
         let result = device.upload_set_with(&shipment, |_| {
             calls += 1;
             if calls == at {
-                device.wgpu().0.destroy();
+                device.wgpu_device().destroy();
             }
         });
         match result {
@@ -411,7 +411,7 @@ async fn reopened(ctx: &Ctx) -> Outcome {
     let shipment = model.shipment().map_err(show)?;
     let (set, _) = device.upload_set(&shipment).map_err(show)?;
     let other = ctx.fresh(DOWNGRADES[1]).await?;
-    device.wgpu().0.destroy();
+    device.wgpu_device().destroy();
     let error = set.to(&other).await.err().ok_or("a set moved from a lost device")?;
     ensure!(error.is_device_lost(), "{error:?}");
     let again = device.reopen().await.map_err(show)?;

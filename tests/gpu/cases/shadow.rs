@@ -12,7 +12,7 @@ use wharf::caps::Feature;
 use wharf::custom::Kernel;
 use wharf::kernel::CATALOG;
 use wharf::shadow::{Capsule, Shadow, ShadowPolicy, ShadowReport};
-use wharf::tensor::{Conv, Key, Order, Quantised};
+use wharf::tensor::{Conv, Key, Order, Quantized};
 use wharf::testing::Inside;
 use wharf::wgsl::mutant::Mutant;
 use wharf::wgsl::{Source, library};
@@ -118,7 +118,7 @@ pub(super) const PLANTS: &[Plant] = &[
         was: "store_0(q, p.bits);",
         now: "store_0(q, p.bits + vec4<u32>(1u));",
         operation: "full",
-        line: line!(), run: |x| x.device().full([ROWS, COLUMNS], DType::F32, 0.5),
+        line: line!(), run: |x| x.device().full([ROWS, COLUMNS], 0.5, DType::F32),
         capsule: None,
     },
     Plant {
@@ -208,8 +208,8 @@ pub(super) const PLANTS: &[Plant] = &[
         path: "shared/blockwise.wgsl",
         was: "return (c.x + c.y) + (c.z + c.w);",
         now: "return (c.x + c.y) + c.z;",
-        operation: "quantised product",
-        line: line!(), run: |x| x.linear(&blocks(x)?, None, None),
+        operation: "quantized product",
+        line: line!(), run: |x| x.linear(&blocks(x)?, None),
         capsule: None,
     },
 ];
@@ -231,9 +231,9 @@ fn rows_of(x: &Tensor) -> Result<Tensor> {
     (x.abs()? * 9.3)?.cast(DType::U32)?.rem(ROWS as u32)
 }
 
-fn blocks(x: &Tensor) -> Result<Quantised> {
+fn blocks(x: &Tensor) -> Result<Quantized> {
     let whole = Tensor::concat(&[x, x, x], 0)?.at(..COLUMNS)?;
-    Quantised::of(&(&whole * 40.0)?.cast(DType::I8)?, &whole.at((.., ..2))?.cast(DType::F16)?)
+    Quantized::of(&(&whole * 40.0)?.cast(DType::I8)?, &whole.at((.., ..2))?.cast(DType::F16)?)
 }
 
 const fn depthwise() -> Conv<2> {

@@ -33,7 +33,7 @@ async fn under_a_shadow(ctx: &Ctx) -> Outcome {
     for one in [&long, &wrong, &right] {
         one.compute().map_err(show)?;
     }
-    let told = || right.to_vec::<f32>().is_err_and(|error| error.kind() == ErrorKind::Wrong);
+    let told = || right.read_now::<f32>().is_err_and(|error| error.kind() == ErrorKind::Wrong);
     std::thread::scope(|scope| {
         let first = scope.spawn(told);
         while !first.is_finished() {
@@ -88,7 +88,7 @@ async fn moved_meanwhile(ctx: &Ctx) -> Outcome {
             mine.assign_slice(0, i..i + 1, id)?;
             drop(device.zeros([2000], DType::F32)?);
         }
-        let got = mine.to_vec::<f32>()?;
+        let got = mine.read_now::<f32>()?;
         Ok(got.iter().enumerate().all(|(i, &x)| x == if i < 60 { id } else { 0.0 }))
     };
     let done: Vec<wharf::Result<bool>> = std::thread::scope(|scope| {
@@ -109,7 +109,7 @@ async fn moved_meanwhile(ctx: &Ctx) -> Outcome {
 async fn moved_before_written(ctx: &Ctx) -> Outcome {
     let device = &ctx.fresh(DOWNGRADES[0]).await?;
     let sums = &|id: f32| -> wharf::Result<bool> {
-        let mine = device.full([2000], DType::F32, id)?;
+        let mine = device.full([2000], id, DType::F32)?;
         let mut sum = device.zeros([2000], DType::F32)?;
         for _ in 0..200 {
             // The old sum is held, so that the new one has memory of its own.
@@ -117,7 +117,7 @@ async fn moved_before_written(ctx: &Ctx) -> Outcome {
             next.compute()?;
             sum = next;
         }
-        Ok(sum.to_vec::<f32>()?.iter().all(|&x| x == 200.0 * id))
+        Ok(sum.read_now::<f32>()?.iter().all(|&x| x == 200.0 * id))
     };
     beside_compaction(device, [1u8, 2, 3].map(|id| move || sums(id.into())), "a sum is wrong")
 }
@@ -128,9 +128,9 @@ async fn moved_operands(ctx: &Ctx) -> Outcome {
     let products = || -> wharf::Result<bool> {
         let mut right = true;
         for _ in 0..150 {
-            let x = device.full([2, 64], DType::F32, 0.5)?;
-            let (weights, _) = x.to_quantised(Blocks::Q8)?;
-            let y = x.linear(&weights, None, None)?.to_vec::<f32>()?;
+            let x = device.full([2, 64], 0.5, DType::F32)?;
+            let (weights, _) = x.quantize_now(Blocks::Q8)?;
+            let y = x.linear(&weights, None)?.read_now::<f32>()?;
             right &= y.iter().all(|y| (y - 16.0).abs() < 0.2);
         }
         Ok(right)

@@ -8,7 +8,6 @@ mod units;
 
 use std::collections::BTreeMap;
 
-use wharf::op::Op;
 use wharf::plan::{How, Plan};
 use wharf::reference::{Exact, Number, keeps};
 use wharf::tensor::{Attention, Pad};
@@ -109,7 +108,7 @@ fn asked(plan: &Plan, of: DType) -> DType {
         let to = plan.carriage(*dtype).how;
         matches!(to, How::Converted { to, .. } if to == of)
     };
-    DType::ALL.into_iter().find(becomes).unwrap_or(of)
+    DType::ALL.iter().copied().find(becomes).unwrap_or(of)
 }
 
 /// Numbers of a dtype, given as bits: uploaded in the one that the device makes it of.
@@ -207,14 +206,14 @@ fn run(device: &Device, op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::
         }
         "arange" => device.arange(first(0), first(1), first(2), DType::F32),
         "linspace" => device.linspace(first(0), first(1), first(2) as usize, DType::F32),
-        "full" => device.full(&*axes(&numbers[0]), DType::F32, first(1)),
+        "full" => device.full(&*axes(&numbers[0]), first(1), DType::F32),
         "split" => {
             let mut parts = t[0].split(axis, &axes(&numbers[1]))?;
             Ok(parts.swap_remove(first(2) as usize))
         }
         "where" => t[0].choose(&t[1], &t[2]),
-        "linear" => t[0].linear(&t[1], Some(&t[2]), None),
-        "linear_relu" => t[0].linear(&t[1], Some(&t[2]), Some(Op::Relu)),
+        "linear" => t[0].linear(&t[1], Some(&t[2])),
+        "linear_relu" => t[0].linear(&t[1], Some(&t[2])).and_then(|y| y.relu()),
         "attention" => {
             let how = Attention::new().scaled(first(1) as f32);
             let how = if first(0) == 1.0 { how.causal() } else { how };

@@ -62,7 +62,7 @@ fn works(device: &Device) -> Result<Vec<Tensor>> {
     let (divisors, _) = device.upload(&[0i32, -1, 0, 3], [4])?;
     Ok(vec![
         a.matmul(&b)?,
-        a.slice(0, 0..1)?.linear(&random(6, &[45, 70])?, None, None)?,
+        a.slice(0, 0..1)?.linear(&random(6, &[45, 70])?, None)?,
         b.t()?.matmul(&a.t()?)?,
         heads.attention(&heads, &heads, &Attention::new().causal())?,
         image.conv2d(&weight, None, &Conv::new().padding([1, 1]))?,

@@ -14,14 +14,14 @@ fn policies() -> Vec<Policy> {
         Policy::exact().overflow_is_error(),
         Policy::lossless().allow(DType::F64, DType::F16).overflow_is_error(),
     ];
-    for from in DType::ALL {
-        all.extend(DType::ALL.map(|to| Policy::exact().allow(from, to)));
+    for from in DType::ALL.iter().copied() {
+        all.extend(DType::ALL.iter().map(|&to| Policy::exact().allow(from, to)));
     }
     let everything = all.iter().skip(4).count();
     assert_eq!(everything, 225, "every pair of dtypes");
     let each = |policy: Policy, from| DType::ALL.iter().fold(policy, |p, &to| p.allow(from, to));
-    all.push(DType::ALL.into_iter().fold(Policy::exact(), each));
-    all.push(DType::ALL.into_iter().rev().fold(Policy::lossless(), each));
+    all.push(DType::ALL.iter().copied().fold(Policy::exact(), each));
+    all.push(DType::ALL.iter().copied().rev().fold(Policy::lossless(), each));
     all
 }
 
@@ -29,7 +29,7 @@ fn policies() -> Vec<Policy> {
 fn adapters() -> Vec<(String, Caps)> {
     let mut all = Vec::new();
     for (name, caps) in fixtures::all() {
-        for feature in Feature::ALL {
+        for feature in Feature::ALL.iter().copied() {
             all.push((format!("{name} without {}", feature.name()), caps.clone().without(feature)));
         }
         all.push((format!("{name} at baseline limits"), caps.clone().with_baseline_limits()));
@@ -68,7 +68,7 @@ fn check(context: &str, plan: &Plan, carriage: &Carriage) {
             assert_eq!(target.stored, Some(to), "the target itself is stored, on {context}");
             assert_eq!(*packed, target.packed, "as its target is, on {context}");
         }
-        How::Rejected => assert_eq!((*stored, *packed), (None, false), "nothing, on {context}"),
+        _ => assert_eq!((*stored, *packed), (None, false), "nothing, on {context}"),
     }
     assert_eq!(carriage.stored_as() == "-", stored.is_none(), "`-` is nothing, on {context}");
     assert_eq!(carriage.computed_in() == "-", computed.is_none(), "`-` is nothing, on {context}");
@@ -86,7 +86,7 @@ fn every_plan_is_consistent() {
             let f32 = plan.carriage(DType::F32).how;
             let none = rejected == DType::ALL.len();
             assert!(f32 == How::Native || none, "{name}: f32 always, or nothing at all");
-            for (dtype, carriage) in DType::ALL.into_iter().zip(plan.carriages()) {
+            for (dtype, carriage) in DType::ALL.iter().copied().zip(plan.carriages()) {
                 assert_eq!(carriage.dtype, dtype, "{name}: one row per dtype, in order");
                 assert_eq!(carriage, plan.carriage(dtype), "{name}: found by dtype");
                 check(&format!("{name} under {policy:?}"), &plan, carriage);

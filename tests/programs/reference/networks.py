@@ -250,7 +250,7 @@ def eight_bits(weights):
 
 
 @program
-def quantised_network():
+def quantized_network():
     x, w1, w2 = numbers((4, 64), 32), numbers((9, 64), 33) * 1.1, numbers((9, 5), 34).T * 1.3
 
     def run(w1, w2):

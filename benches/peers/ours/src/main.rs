@@ -41,13 +41,13 @@ type Make<'a> = Box<dyn Fn() -> wharf::Result<Tensor> + 'a>;
 /// All values as f32, whatever the dtype.
 fn plain(tensor: &Tensor) -> wharf::Result<Vec<f32>> {
     Ok(match tensor.dtype() {
-        DType::F16 => tensor.to_vec::<f16>()?.into_iter().map(f32::from).collect(),
-        DType::I32 => tensor.to_vec::<i32>()?.into_iter().map(|v| v as f32).collect(),
-        DType::U8 => tensor.to_vec::<u8>()?.into_iter().map(f32::from).collect(),
+        DType::F16 => tensor.read_now::<f16>()?.into_iter().map(f32::from).collect(),
+        DType::I32 => tensor.read_now::<i32>()?.into_iter().map(|v| v as f32).collect(),
+        DType::U8 => tensor.read_now::<u8>()?.into_iter().map(f32::from).collect(),
         DType::Bool => {
-            tensor.to_vec::<bool>()?.into_iter().map(|v| f32::from(u8::from(v))).collect()
+            tensor.read_now::<bool>()?.into_iter().map(|v| f32::from(u8::from(v))).collect()
         }
-        _ => tensor.to_vec::<f32>()?,
+        _ => tensor.read_now::<f32>()?,
     })
 }
 
@@ -61,7 +61,7 @@ fn kernel(make: Make<'_>) -> Run<'_> {
             return Ok((start.elapsed(), result));
         }
         tensor.compute().map_err(said)?;
-        tensor.device().wait().map_err(said)?;
+        tensor.device().done_now().map_err(said)?;
         Ok((start.elapsed(), Vec::new()))
     })
 }
@@ -70,7 +70,7 @@ fn kernel(make: Make<'_>) -> Run<'_> {
 fn number(make: Make<'_>) -> Run<'_> {
     Box::new(move |_| {
         let start = Instant::now();
-        let first = make().and_then(|tensor| tensor.slice(0, 0..1)?.to_vec::<f32>());
+        let first = make().and_then(|tensor| tensor.slice(0, 0..1)?.read_now::<f32>());
         let result = first.map_err(said)?;
         Ok((start.elapsed(), result))
     })
@@ -162,7 +162,7 @@ impl Wharf {
                 Box::new(move || x.conv2d(&w, None, &how))
             }
             Image::MaxPool => {
-                let how = Pooling::of([3, 3]).stride([2, 2]).padding([1, 1]);
+                let how = Pooling::new([3, 3]).stride([2, 2]).padding([1, 1]);
                 Box::new(move || x.max_pool(&how))
             }
             Image::Larger => {
@@ -177,7 +177,7 @@ impl Wharf {
         let x = self.upload(values, &[values.len()])?;
         Ok(match order {
             Order::Sort => Box::new(move || x.sort(0, wharf::tensor::Order::Ascending)),
-            Order::TopK => Box::new(move || x.top_k(TOP, 0).map(|(values, _)| values)),
+            Order::TopK => Box::new(move || x.top_k(0, TOP).map(|(values, _)| values)),
         })
     }
 
@@ -206,7 +206,7 @@ impl Wharf {
         Box::new(move |read| {
             let start = Instant::now();
             let (tensor, _) = self.device.upload_as(&data, [data.len()], to).map_err(said)?;
-            self.device.wait().map_err(said)?;
+            self.device.done_now().map_err(said)?;
             let elapsed = start.elapsed();
             let result = if read { plain(&tensor).map_err(said)? } else { Vec::new() };
             Ok((elapsed, result))
@@ -217,9 +217,9 @@ impl Wharf {
         let resident = self.upload(values, &[values.len()])?;
         let mut out = vec![0f32; values.len()];
         Ok(Box::new(move |read| {
-            self.device.wait().map_err(said)?;
+            self.device.done_now().map_err(said)?;
             let start = Instant::now();
-            resident.copy_to_slice(&mut out).map_err(said)?;
+            resident.read_into_now(&mut out).map_err(said)?;
             Ok((start.elapsed(), if read { out.clone() } else { Vec::new() }))
         }))
     }
@@ -282,7 +282,7 @@ impl Peer for Wharf {
             let mut values = vec![0f32; n];
             values[n - 1] = 41.0;
             let sum = (self.device.upload(&values, [n])?.0 + 1.0f32)?;
-            Ok(sum.slice(0, n - 1..n)?.to_vec::<f32>()? == [42.0])
+            Ok(sum.slice(0, n - 1..n)?.read_now::<f32>()? == [42.0])
         };
         let right = |mib: &usize| matches!(fits(*mib), Ok(true));
         mebibytes.iter().copied().take_while(|mib| right(mib)).last().unwrap_or(0)

@@ -99,7 +99,7 @@ impl<'a> Scene<'a> {
     /// Until everything that was recorded is done.
     pub(super) async fn done(&self) -> Result<()> {
         #[cfg(not(target_family = "wasm"))]
-        return self.device.wait();
+        return self.device.done_now();
         // In a browser only a read waits.
         #[cfg(target_family = "wasm")]
         return self.device.zeros([1], DType::U32)?.read::<u32>().await.map(drop);
@@ -118,7 +118,7 @@ impl<'a> Scene<'a> {
 /// The values of a tensor, waited for as directly as it goes.
 async fn waited<T: Element>(tensor: &Tensor) -> Result<Vec<T>> {
     #[cfg(not(target_family = "wasm"))]
-    return tensor.to_vec::<T>();
+    return tensor.read_now::<T>();
     #[cfg(target_family = "wasm")]
     return tensor.read::<T>().await;
 }
@@ -199,7 +199,7 @@ async fn down(scene: &Scene<'_>) -> Result<Option<Measured>> {
         let count = values.len();
         let mut view = HostViewMut::new(&mut values, count)?;
         #[cfg(not(target_family = "wasm"))]
-        return x.copy_to_view(&mut view);
+        return x.read_view_now(&mut view);
         #[cfg(target_family = "wasm")]
         return x.read_view(&mut view).await;
     });
@@ -291,7 +291,7 @@ async fn multiply(
     let [m, k, n] = dims;
     let (left, right) = (&scene.values[..m * k], &scene.values[..n * k]);
     let (a, b) = (matrix(scene, left, [m, k], dtype)?, matrix(scene, right, [n, k], dtype)?);
-    let (seconds, y) = scene.computed(|| a.linear(&b, None, None)).await?;
+    let (seconds, y) = scene.computed(|| a.linear(&b, None)).await?;
     let operands = [left, right].map(|values| stored(values, dtype));
     let operands = [&operands[0][..], &operands[1]];
     let got = match dtype {

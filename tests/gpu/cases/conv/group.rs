@@ -68,7 +68,7 @@ async fn many_terms(ctx: &Ctx) -> Outcome {
     let (images, rows, terms) = (1024, 16, 20_000);
     let one = device.ones([1; 4], DType::F32).map_err(show)?;
     let x = one.broadcast_to([images, terms / 4, 2, 2]).map_err(show)?;
-    let w = device.full([rows, terms / 4, 2, 2], DType::F32, 0.1).map_err(show)?;
+    let w = device.full([rows, terms / 4, 2, 2], 0.1, DType::F32).map_err(show)?;
     let y = x.conv2d(&w, None, &Conv::new()).map_err(show)?;
     ensure!(y.explain().to_string().contains("by workgroup tiles"), "it is the other kernel");
     let want = f64::from(0.1f32) * terms as f64;

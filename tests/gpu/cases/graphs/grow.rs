@@ -122,7 +122,7 @@ pub(super) struct Graph {
 impl Graph {
     pub(super) fn grow(device: &Device, scale: &'static Scale, seed: u64) -> Result<Self, String> {
         let mut random = Random::new(seed + 1000);
-        let dtypes: Vec<DType> = COMPUTED.into_iter().filter(|&d| carries(device, d)).collect();
+        let dtypes: Vec<DType> = COMPUTED.iter().copied().filter(|&d| carries(device, d)).collect();
         // With only a few dtypes, nodes of one dtype meet more often.
         let dtypes: Vec<DType> = (0..3).map(|_| dtypes[random.below(dtypes.len())]).collect();
         let side = scale.sides[random.below(scale.sides.len())];

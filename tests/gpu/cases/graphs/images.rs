@@ -59,7 +59,7 @@ impl<const D: usize> Framed<D> {
     }
 
     fn how(&self) -> Pooling<D> {
-        let windows = Pooling::of(self.size).stride(self.stride);
+        let windows = Pooling::new(self.size).stride(self.stride);
         windows.padding(self.padding).dilation(self.dilation)
     }
 
@@ -89,7 +89,7 @@ impl<const D: usize> Framed<D> {
 
 /// The windows of a tensor, or one window of everything where there are none.
 fn how<const D: usize>(call: &Call, x: &Tensor) -> Pooling<D> {
-    Framed::of(call, x.shape().dims()).map_or(Pooling::of([1; D]), |framed| framed.how())
+    Framed::of(call, x.shape().dims()).map_or(Pooling::new([1; D]), |framed| framed.how())
 }
 
 fn most<const D: usize>(call: &Call, x: &Tensor) -> Result<Tensor> {

@@ -244,9 +244,9 @@ const KINDS: &[Kind] = &[
     Kind::of("sort", |c, t| t[0].sort(c.axis, c.order()), |c, s| sorted(c, &s[0], false)).sorts(),
     Kind::of("argsort", |c, t| t[0].argsort(c.axis, c.order()), |c, s| sorted(c, &s[0], true))
         .sorts(),
-    Kind::of("top_k", |c, t| Ok(t[0].top_k(c.few(), c.axis)?.0), |c, s| top(c, &s[0], false))
+    Kind::of("top_k", |c, t| Ok(t[0].top_k(c.axis, c.few())?.0), |c, s| top(c, &s[0], false))
         .sorts(),
-    Kind::of("top_k of", |c, t| Ok(t[0].top_k(c.few(), c.axis)?.1), |c, s| top(c, &s[0], true))
+    Kind::of("top_k of", |c, t| Ok(t[0].top_k(c.axis, c.few())?.1), |c, s| top(c, &s[0], true))
         .sorts(),
     Kind::of("max_pool", pool, pooled),
     Kind::of("pad", pad, padded),
@@ -400,7 +400,7 @@ fn scan(call: &Call, of: &[Tensor]) -> Result<Tensor> {
 
 fn pool(call: &Call, of: &[Tensor]) -> Result<Tensor> {
     let (size, step) = call.window();
-    of[0].max_pool(&Pooling::of([size]).stride([step]))
+    of[0].max_pool(&Pooling::new([size]).stride([step]))
 }
 
 fn pad(call: &Call, of: &[Tensor]) -> Result<Tensor> {

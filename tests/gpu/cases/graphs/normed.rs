@@ -59,7 +59,7 @@ fn float(dtype: DType, x: Number, times: f64) -> Option<f64> {
 
 /// Its size, but at least 1; or 1 everywhere.
 fn scale(x: &Tensor, one: bool) -> Result<Tensor> {
-    if one { x.ones_like() } else { x.abs()?.max(1) }
+    if one { x.ones_like() } else { x.abs()?.maximum(1) }
 }
 
 /// Something is added to a variance, or nothing is.

@@ -36,11 +36,11 @@ const MAKES: &[(&str, Make)] = &[
     ("sort", |x, _| x.sort(1, Order::Descending)),
     ("cast_checked", |x, _| x.cast_checked(DType::I32)),
     ("argsort", |x, _| x.argsort(1, Order::Ascending)),
-    ("top_k", |x, _| Ok(x.top_k(2, 1)?.0)),
-    ("top_k, where", |x, _| Ok(x.top_k(2, 1)?.1)),
-    ("top_k of many", |x, _| Ok(x.repeat([1, 700])?.top_k(3, 1)?.0)),
-    ("max_pool", |x, _| x.max_pool(&Pooling::of([2, 3]).stride([1, 2]))),
-    ("avg_pool", |x, _| x.avg_pool(&Pooling::of([2, 2]).padding([1, 1]))),
+    ("top_k", |x, _| Ok(x.top_k(1, 2)?.0)),
+    ("top_k, where", |x, _| Ok(x.top_k(1, 2)?.1)),
+    ("top_k of many", |x, _| Ok(x.repeat([1, 700])?.top_k(1, 3)?.0)),
+    ("max_pool", |x, _| x.max_pool(&Pooling::new([2, 3]).stride([1, 2]))),
+    ("avg_pool", |x, _| x.avg_pool(&Pooling::new([2, 2]).padding([1, 1]))),
     ("linear", |x, _| image(x)?.interpolate([7, 5], Interpolation::Linear(Align::Corners))),
     ("cubic", |x, _| image(x)?.interpolate([7, 5], Interpolation::Cubic(Align::Edges))),
     ("rfft", |x, _| x.rfft(1, None)),
@@ -71,22 +71,22 @@ const MAKES: &[(&str, Make)] = &[
     ("complex_mul", |x, _| x.reshape([4, 3, 2])?.complex_mul(&x.reshape([4, 3, 2])?)),
     ("complex_conj", |x, _| x.reshape([4, 3, 2])?.complex_conj()),
     ("uncounted", |x, _| {
-        let how = Pooling::of([2, 2]).padding([1, 1]).padding_uncounted();
+        let how = Pooling::new([2, 2]).padding([1, 1]).padding_uncounted();
         x.avg_pool(&how)? + x.avg_pool_grad([6, 10], &how)?.amax(..)?
     }),
     ("max_pool_grad", |x, _| {
-        let how = Pooling::of([1, 2]).stride([1, 1]);
+        let how = Pooling::new([1, 2]).stride([1, 1]);
         let (most, places) = x.max_pool_with_indices(&how)?;
         most.max_pool_grad(&places, [4, 6], &how)
     }),
     ("searchsorted", |_, index| index.at((0, ..2))?.searchsorted(index, Insert::Left)),
-    ("quantile", |x, _| x.quantile(0.3, 1)),
+    ("quantile", |x, _| x.quantile(1, 0.3)),
     ("conv_transpose2d", |x, _| {
         let how = Conv::new().stride([2, 3]);
         image(x)?.conv_transpose2d(&image(&x.slice(0, ..1)?.slice(1, ..2)?)?, None, &how)
     }),
     ("group_norm", |x, _| image(x)?.group_norm(1, None, None, 1e-5)),
-    ("cross", |x, _| x.slice(1, ..3)?.cross(&x.slice(1, 3..)?, 1)),
+    ("cross", |x, _| x.slice(1, ..3)?.cross(1, &x.slice(1, 3..)?)),
     ("diag", |x, _| x.diag(1)),
     ("cross_entropy", |x, index| x.cross_entropy(1, &index.select(1, 0)?)),
     ("gather_nd", |x, index| x.gather_nd(&index.slice(1, ..2)?)),
@@ -153,7 +153,7 @@ async fn layer(ctx: &Ctx) -> Outcome {
         .collect::<Result<_>>()
         .map_err(show)?;
     let make = |stop: fn(&Tensor) -> Result<()>| -> Result<Tensor> {
-        let product = x.linear(&w, None, None)?;
+        let product = x.linear(&w, None)?;
         stop(&product)?;
         let sum = ((product + &rows[0])? + &x)?;
         stop(&sum)?;

@@ -1,6 +1,6 @@
 //! Products of random graphs beside that of matrices, and what they come to on lists.
 
-use wharf::op::{Op, Reduction};
+use wharf::op::Reduction;
 use wharf::reference::{Number, places};
 use wharf::{DType, Result, Tensor};
 
@@ -36,7 +36,8 @@ const EQUATIONS: [[&str; 3]; 5] = [
 fn linear(call: &Call, of: &[Tensor]) -> Result<Tensor> {
     let bias = of[1].select(1, 0)?.cast(Reduction::Sum.yields(of[1].dtype()))?;
     let (has_bias, has_relu) = (call.nth(0, 3) > 0, call.nth(1, 2) == 0);
-    of[0].linear(&of[1], has_bias.then_some(&bias), has_relu.then_some(Op::Relu))
+    let layer = of[0].linear(&of[1], has_bias.then_some(&bias))?;
+    if has_relu { layer.relu() } else { Ok(layer) }
 }
 
 fn layered(call: &Call, of: &[Seen]) -> Option<Seen> {
@@ -108,7 +109,7 @@ fn both(call: &Call, of: &[Tensor], axis: usize, count: usize) -> Result<[Tensor
 
 fn cross(call: &Call, of: &[Tensor]) -> Result<Tensor> {
     let [x, y] = both(call, of, call.axis, 3)?;
-    x.cross(&y, call.axis)
+    x.cross(call.axis, &y)
 }
 
 fn complex_mul(call: &Call, of: &[Tensor]) -> Result<Tensor> {

@@ -398,7 +398,7 @@ async fn words(ctx: &Ctx) -> Outcome {
         let mut sum = device.zeros([4, 1], DType::I64)?;
         for i in 0..14 {
             let dims = if i % 2 == 0 { [1, 4] } else { [4, 1] };
-            sum = (sum + device.full(dims, DType::I64, i)?)?;
+            sum = (sum + device.full(dims, i, DType::I64)?)?;
         }
         for i in 0..53 {
             sum = (&sum + i)?;
@@ -420,7 +420,7 @@ async fn groups(ctx: &Ctx) -> Outcome {
     let n = (1 << 28) + 4099;
     for target in [Target::Cpu64, Target::Gpu] {
         let device = device.with_target(target);
-        let x = device.full([n], DType::U8, 3).map_err(show)?;
+        let x = device.full([n], 3, DType::U8).map_err(show)?;
         let y = (&x + 4).map_err(show)?;
         let explanation = y.explain();
         let dispatches = explanation.kernels.iter().flat_map(|kernel| &kernel.dispatches);

@@ -29,7 +29,7 @@ struct Row(&'static str, fn(&Tensor) -> Result<Tensor>, &'static [usize], &'stat
 fn told(parts: Vec<Tensor>) -> Result<Tensor> {
     let mut told = Vec::new();
     for part in &parts {
-        let length = part.device().full(1, DType::I32, part.shape().dims()[0])?;
+        let length = part.device().full(1, part.shape().dims()[0], DType::I32)?;
         told.extend([length, part.flatten(..)?]);
     }
     Tensor::concat(&told, 0)
@@ -179,7 +179,7 @@ async fn measures(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let (x, _) = device.upload(&[3.0f32, 4.0, 0.0, 0.0, 1.0, -1.0], [3, 2]).map_err(show)?;
     let (y, _) = device.upload(&[4.0f32, 3.0], 2).map_err(show)?;
     let cosines = [24.0 / 25.0, 0.0, 1.0 / (2f64.sqrt() * 5.0)];
-    let (rows, other) = (x.cosine_similarity(&y, 1), y.cosine_similarity(&x, -1));
+    let (rows, other) = (x.cosine_similarity(1, &y), y.cosine_similarity(-1, &x));
     let cosines = cosines.map(|x| exact(x, 1.0));
     kept(("cosine_similarity", 1), "rows", &rows.map_err(show)?, &cosines).await?;
     kept(("cosine_similarity", 1), "the other", &other.map_err(show)?, &cosines).await?;
@@ -195,7 +195,7 @@ async fn measures(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     near("powers of a row", &x.powers_of(&y).map_err(show)?, &powers, 1e-5).await?;
     let [x, y] = [&x, &y].map(|x| (x * 256.0).and_then(|x| x.cast(DType::F16)));
     // Squares of these are no f16.
-    let halves = x.and_then(|x| x.cosine_similarity(&y?, 1)).map_err(show)?;
+    let halves = x.and_then(|x| x.cosine_similarity(1, &y?)).map_err(show)?;
     ensure_eq!(halves.dtype(), DType::F16, "the dtype");
     kept(("cosine_similarity", 1), "halves", &halves, &cosines).await?;
     // Nor is the square of 1024.

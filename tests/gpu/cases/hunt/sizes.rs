@@ -57,7 +57,7 @@ async fn of_long_products(ctx: &Ctx) -> Outcome {
     for device in devices(ctx).await? {
         let b = device.ones([K, columns], DType::F32).map_err(show)?;
         for rows in [1, 6, 40] {
-            let a = device.full([rows, K], DType::F32, x).map_err(show)?;
+            let a = device.full([rows, K], x, DType::F32).map_err(show)?;
             for got in floats(a.matmul(&b)).await? {
                 let keeps = matmul_keeps(DType::F32, K, exact, Number::Float(got.into()));
                 ensure!(keeps, "{rows} rows: {got}, not {sum}, {:?}", device.target());

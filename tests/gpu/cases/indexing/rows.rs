@@ -22,7 +22,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
 
 async fn arange(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    let integers = DType::ALL.into_iter().filter(|d| d.is_integer() && carries(&device, *d));
+    let integers = DType::ALL.iter().copied().filter(|d| d.is_integer() && carries(&device, *d));
     for dtype in integers {
         let signed = dtype.class() == wharf::dtype::Class::Signed;
         for (start, end, step) in
@@ -119,12 +119,12 @@ fn float(dtype: DType, bits: u64) -> f64 {
 
 async fn eye(ctx: &Ctx, downgrade: Downgrade) -> Outcome {
     let device = ctx.device(downgrade).await?;
-    for dtype in DType::ALL.into_iter().filter(|d| carries(&device, *d)) {
+    for dtype in DType::ALL.iter().copied().filter(|d| carries(&device, *d)) {
         let one = match dtype {
             DType::Bool => Scalar::from(true),
             _ => Scalar::from(1u8),
         };
-        let one = bits_of(&device.full([1], dtype, one).map_err(show)?).await?[0];
+        let one = bits_of(&device.full([1], one, dtype).map_err(show)?).await?[0];
         for (rows, columns) in [(1usize, 1usize), (5, 5), (3, 8), (300, 257), (0, 4), (4, 0)] {
             let diagonal = |p: &[usize]| if p[0] == p[1] { one } else { 0 };
             let want = Host::build(vec![rows, columns], diagonal);

@@ -63,7 +63,7 @@ fn work(device: &Device, seed: u64) -> Outcome {
         pass.submit(only(from.ranges())?, only(to.ranges())?);
         let want: Vec<f32> = data.iter().map(|x| (2.0 * (x + 1.0) + 1.0) * 0.5).collect();
         // Meanwhile others move what may be moved: this must lie where it lay.
-        let read = y.to_vec::<f32>().map_err(show)?;
+        let read = y.read_now::<f32>().map_err(show)?;
         ensure!(read.iter().zip(&data).all(|(y, x)| *y == x + 1.0), "what is lent, {seed}.{round}");
         let (was, now) = (only(from.ranges())?, y.lend().map_err(show)?);
         let now = only(now.ranges())?;
@@ -85,13 +85,13 @@ fn work(device: &Device, seed: u64) -> Outcome {
         guards.swap(0, random.below(3));
         guards.into_iter().for_each(|release| release());
         let z = (&out * 0.5f32).map_err(show)?;
-        let got = (&second * 0.5f32).and_then(|x| x.to_vec::<f32>()).map_err(show)?;
+        let got = (&second * 0.5f32).and_then(|x| x.read_now::<f32>()).map_err(show)?;
         ensure_eq!(first_difference(&got, &want), None, "what was lent alone, {seed}.{round}");
         let mine = own(device, &vec![0; size * 4]);
         z.copy_to_buffer(&mine, 0).map_err(show)?;
         let layout = Layout::dense(Shape::new([size]).map_err(show)?);
         let wrapped = device.wrap_buffer(&mine, layout, DType::F32).map_err(show)?;
-        let got = (&wrapped + 0.0f32).and_then(|x| x.to_vec::<f32>()).map_err(show)?;
+        let got = (&wrapped + 0.0f32).and_then(|x| x.read_now::<f32>()).map_err(show)?;
         ensure_eq!(first_difference(&got, &want), None, "the results, {seed}.{round}");
         around.push((want, z));
         around.push((data, x));
@@ -99,7 +99,7 @@ fn work(device: &Device, seed: u64) -> Outcome {
             around.remove(random.below(3));
         }
         for (want, tensor) in &around {
-            let got = tensor.to_vec::<f32>().map_err(show)?;
+            let got = tensor.read_now::<f32>().map_err(show)?;
             ensure_eq!(first_difference(&got, want), None, "bystanders, {seed}.{round}");
         }
     }
@@ -117,7 +117,7 @@ async fn in_place(ctx: &Ctx) -> Outcome {
     std::thread::scope(|scope| -> Outcome {
         let reads = scope.spawn(|| -> Outcome {
             for _ in 0..12 {
-                let got = x.to_vec::<f32>().map_err(show)?;
+                let got = x.read_now::<f32>().map_err(show)?;
                 ensure_eq!(first_difference(&got, &data), None, "read");
             }
             Ok(())
@@ -129,7 +129,7 @@ async fn in_place(ctx: &Ctx) -> Outcome {
             (0..5).for_each(|_| pass.submit(&part, &to.ranges()[0]));
             drop((from, to));
             let want: Vec<f32> = data[..64].iter().map(|x| 2.0 * x + 1.0).collect();
-            ensure_eq!(out.to_vec::<f32>().map_err(show)?, want, "of a pass");
+            ensure_eq!(out.read_now::<f32>().map_err(show)?, want, "of a pass");
         }
         reads.join().map_err(|_| "a thread panicked")?
     })

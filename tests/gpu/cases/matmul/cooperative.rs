@@ -184,7 +184,7 @@ async fn unasked(ctx: &Ctx) -> Outcome {
     ensure_eq!(disabled.caps(), ctx.adapter.caps(), "a disabled token changes nothing");
     ensure!(!plain.caps().has(Feature::CooperativeMatrix), "not asked for");
     let bit = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
-    ensure!(!plain.wgpu().0.features().contains(bit), "nor had");
+    ensure!(!plain.wgpu_device().features().contains(bit), "nor had");
     let said = plain.plan().to_string().contains("needs `Adapter::experimental`");
     ensure_eq!(said, !ctx.adapter.caps().cooperative.is_empty(), "{}", plain.plan());
     // A choice from elsewhere falls back to the table.
@@ -236,7 +236,7 @@ async fn adopted(ctx: &Ctx) -> Outcome {
     // user's device needs.
     let own = ctx.adapter.clone().experimental(token);
     let made = own.open(own.negotiate(&Policy::exact())).await.map_err(show)?;
-    let (device, queue) = made.wgpu();
+    let (device, queue) = (made.wgpu_device(), made.wgpu_queue());
     let plan = ctx.adapter.negotiate(&Policy::exact());
     let adopted = ctx.adapter.adopt(&plan, device.clone(), queue.clone()).map_err(show)?;
     ensure!(adopted.caps().has(Feature::CooperativeMatrix), "{}", adopted.plan());

@@ -426,10 +426,10 @@ async fn folds(ctx: &Ctx) -> Outcome {
         let want = column[i / n] * [1.0, 2.0, 3.0, -4.0][i % n];
         ensure_eq!(got, want, "row {}, column {}", i / n, i % n);
     }
-    let wide = device.full([1, 1], DType::F32, 2.0f32).map_err(show)?;
+    let wide = device.full([1, 1], 2.0f32, DType::F32).map_err(show)?;
     let n = (1 << 21) + 1_000;
     let wide = wide.broadcast_to([1, n]).and_then(|t| t.contiguous()).map_err(show)?;
-    let x = device.full([1, 1], DType::F32, 3.0f32).map_err(show)?;
+    let x = device.full([1, 1], 3.0f32, DType::F32).map_err(show)?;
     let got = By::Tile([1, 1, 8, 1]).product(&x, &wide).map_err(show)?;
     let got = got.read::<f32>().await.map_err(show)?;
     ensure!(got.len() == n && got.iter().all(|&y| y.to_bits() == 6.0f32.to_bits()), "wide");

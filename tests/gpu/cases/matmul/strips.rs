@@ -34,8 +34,8 @@ async fn without_room(ctx: &Ctx) -> Outcome {
     let sizes = [[64, 1 << 16, 4], [512, 4096, 512], [4, 1 << 16, 64]];
     for (by, [m, k, n]) in by.into_iter().zip(sizes) {
         let device = ctx.fresh(DOWNGRADES[0]).await?;
-        let a = device.full([m, k], DType::F32, 2.0f32).map_err(show)?;
-        let b = device.full([k, n], DType::F32, 3.0f32).map_err(show)?;
+        let a = device.full([m, k], 2.0f32, DType::F32).map_err(show)?;
+        let b = device.full([k, n], 3.0f32, DType::F32).map_err(show)?;
         a.compute().and_then(|()| b.compute()).and_then(|()| device.trim()).map_err(show)?;
         for spare in [(3 << 19), usize::MAX] {
             let room = (device.memory().bytes_reserved).saturating_add(spare as u64);
@@ -55,7 +55,7 @@ async fn without_room(ctx: &Ctx) -> Outcome {
 async fn later(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let of = |rows: usize, columns: usize, x: f32| {
-        device.full([rows, columns], DType::F32, x).map_err(show)
+        device.full([rows, columns], x, DType::F32).map_err(show)
     };
     let product = of(5, 7, 2.0)?.matmul(&of(7, 8, 3.0)?).map_err(show)?;
     let (whole, _) = device.upload(&[100i32, 1, 2, 3, 4, 5, 6, 7], [8]).map_err(show)?;
@@ -75,7 +75,7 @@ async fn of_all_axes(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let of = |[rows, columns]: [usize; 2], x: f32| {
         let dims = [1, 1, 1, 1, 1, 1, rows, columns];
-        device.full(dims, DType::F32, x).map_err(show)
+        device.full(dims, x, DType::F32).map_err(show)
     };
     let product = of([64, 512], 2.0)?.matmul(&of([512, 256], 3.0)?).map_err(show)?;
     let got = product.read::<f32>().await.map_err(show)?;
@@ -89,7 +89,7 @@ async fn copied_once(ctx: &Ctx) -> Outcome {
         DOWNGRADES.iter().find(|d| d.name == "small_bindings").ok_or("no such downgrade")?;
     let device = ctx.fresh(*small).await?;
     let side = 1024;
-    let [a, b] = [2.0f32, 3.0].map(|x| device.full([side, 512], DType::F32, x));
+    let [a, b] = [2.0f32, 3.0].map(|x| device.full([side, 512], x, DType::F32));
     let (a, b) = (a.map_err(show)?, b.map_err(show)?);
     a.compute().and_then(|()| b.compute()).and_then(|()| device.trim()).map_err(show)?;
     let before = device.memory().bytes_reserved;

@@ -55,8 +55,8 @@ fn gradients<const D: usize>(
 pub(super) async fn elsewhere(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     for (size, how, place) in [
-        (4, Pooling::of([3]).stride([2]), 3u32),
-        (3, Pooling::of([2]).stride([1]).dilation([2]), 1),
+        (4, Pooling::new([3]).stride([2]), 3u32),
+        (3, Pooling::new([2]).stride([1]).dilation([2]), 1),
     ] {
         let arrives = device.ones([1], DType::F32).map_err(show)?;
         let (places, _) = device.upload(&[place], [1]).map_err(show)?;
@@ -71,8 +71,8 @@ pub(super) async fn elsewhere(ctx: &Ctx) -> Outcome {
 /// A step or a reach of what has no next one, which no kernel could be told.
 pub(super) async fn beyond(ctx: &Ctx) -> Outcome {
     let (device, far) = (ctx.native().await?, 1 << (usize::BITS - 2));
-    let one = Pooling::of([1]).stride([2]).dilation([far]);
-    let wide = Pooling::of([2]).stride([far]).padding([1]);
+    let one = Pooling::new([1]).stride([2]).dilation([far]);
+    let wide = Pooling::new([2]).stride([far]).padding([1]);
     for (how, windows, want) in [
         (one, 2, [1.0, 0.0, 1.0]),
         (wide, 1, [0.5, 0.0, 0.0]),
@@ -97,7 +97,7 @@ pub(super) async fn beyond(ctx: &Ctx) -> Outcome {
 /// Integers that arrive at one element wrap to their width.
 pub(super) async fn wraps(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
-    let how = Pooling::of([2]).stride([1]);
+    let how = Pooling::new([2]).stride([1]);
     let (places, _) = device.upload(&[1u32, 1], [2]).map_err(show)?;
     let (arrives, _) = device.upload(&[100i8, 100], [2]).map_err(show)?;
     let got = arrives.max_pool_grad(&places, [3], &how).map_err(show)?;

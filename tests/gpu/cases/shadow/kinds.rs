@@ -82,16 +82,16 @@ async fn moves(device: &Device) -> Result<()> {
         hard.sort(0, Order::Descending)?,
         hard.sort(0, Order::Ascending)?,
         long.sort(1, Order::Ascending)?,
-        long.top_k(3, 0)?.0,
+        long.top_k(0, 3)?.0,
         x.scatter(0, &rows, &x)?,
         x.scatter_mul(0, &rows, &x)?,
         x.index_add(0, &rows.at((.., 0))?, &x)?,
         x.cast(DType::F16)?.scatter_add(0, &rows, &x.cast(DType::F16)?)?.cast(DType::F32)?,
         x.tril(-1)?,
-        x.max_pool(&Pooling::of([3]).stride([2]).padding([1]))?,
-        x.avg_pool(&Pooling::of([2]))?,
-        x.avg_pool(&Pooling::of([3, 2]).padding([1, 1]).padding_uncounted())?,
-        x.cast(DType::F16)?.max_pool(&Pooling::of([2, 3]).stride([1, 2]))?.cast(DType::F32)?,
+        x.max_pool(&Pooling::new([3]).stride([2]).padding([1]))?,
+        x.avg_pool(&Pooling::new([2]))?,
+        x.avg_pool(&Pooling::new([3, 2]).padding([1, 1]).padding_uncounted())?,
+        x.cast(DType::F16)?.max_pool(&Pooling::new([2, 3]).stride([1, 2]))?.cast(DType::F32)?,
         x.reshape([4, 6, 21])?.interpolate([9, 13], Interpolation::Linear(Align::Edges))?,
         x.cast(DType::Bf16)?
             .interpolate([30, 8], Interpolation::Cubic(Align::Corners))?
@@ -103,7 +103,7 @@ async fn moves(device: &Device) -> Result<()> {
         x.adaptive_avg_pool([5, 4])?,
         device.normal(key, [7, 5], DType::F16)?.cast(DType::F32)?,
         device.uniform(key, [7, 5], DType::Bf16)?.cast(DType::F32)?,
-        device.full([5], DType::F32, f32::NEG_INFINITY)?,
+        device.full([5], f32::NEG_INFINITY, DType::F32)?,
     ];
     for result in &floats {
         result.read::<f32>().await?;
@@ -113,7 +113,7 @@ async fn moves(device: &Device) -> Result<()> {
         whole.scatter_add(1, &(&rows % 21u32)?, &whole)?,
         device.integers(key, [9], -4..5, DType::I32)?,
         x.at((.., ..3))?.round()?.cast_checked(DType::I32)?,
-        whole.max_pool(&Pooling::of([2, 2]).padding([1, 1]))?,
+        whole.max_pool(&Pooling::new([2, 2]).padding([1, 1]))?,
         shifted.sort(0, Order::Descending)?,
         shifted.cast(DType::U32)?.sort(1, Order::Ascending)?.cast(DType::I32)?,
         shifted.cast(DType::I8)?.sort(1, Order::Ascending)?.cast(DType::I32)?,

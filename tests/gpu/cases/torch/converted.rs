@@ -143,7 +143,7 @@ async fn never(ctx: &Ctx) -> Outcome {
     casts().iter().for_each(|(from, ..)| note("casts", &[*from]));
     for (file, text) in [("shapes", SHAPES), ("images", IMAGES)] {
         for line in text.lines() {
-            let fields = DType::ALL.into_iter();
+            let fields = DType::ALL.iter().copied();
             let dtypes = fields.filter(|dtype| line.contains(&format!(" {dtype}[")));
             note(file, &dtypes.collect::<Vec<_>>());
         }

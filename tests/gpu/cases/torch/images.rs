@@ -109,7 +109,7 @@ fn run(op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::Result<Tensor> {
 fn pooled<const D: usize>(x: &Tensor, numbers: &[Vec<f64>]) -> wharf::Result<Tensor> {
     let [size, stride, padding, dilation] = [0, 1, 2, 3]
         .map(|i| -> [usize; D] { std::array::from_fn(|axis| numbers[i][axis] as usize) });
-    let how = Pooling::of(size).stride(stride).padding(padding).dilation(dilation);
+    let how = Pooling::new(size).stride(stride).padding(padding).dilation(dilation);
     let (most, places) = x.max_pool_with_indices(&how)?;
     Ok(if numbers[4][0] == 0.0 { most } else { places })
 }

@@ -127,7 +127,7 @@ pub(super) async fn answered(
 async fn run(g: &Golden, t: &[Tensor]) -> wharf::Result<Vec<Tensor>> {
     match g.op {
         "top_k" => {
-            let (values, places) = t[0].top_k(g.count("k"), g.count("axis"))?;
+            let (values, places) = t[0].top_k(g.count("axis"), g.count("k"))?;
             Ok(vec![values, places])
         }
         "max_with_index" | "min_with_index" => {
@@ -229,7 +229,7 @@ fn computed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
         },
         "attention" => t[0].attention(&t[1], &t[2], &attention(g, &t[3..])),
         "cross_entropy" => t[0].cross_entropy(axis, &t[1]),
-        "cosine_similarity" => t[0].cosine_similarity(&t[1], axis),
+        "cosine_similarity" => t[0].cosine_similarity(axis, &t[1]),
         "cholesky" => t[0].cholesky(),
         "det" => t[0].det(),
         "inv" => t[0].inv(),
@@ -239,7 +239,7 @@ fn computed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
             let how = if g.count("unit") == 1 { how.unit() } else { how };
             right_side(t).and_then(|right| t[0].solve_triangular(&right, &how))
         }
-        "cross" => t[0].cross(&t[1], axis),
+        "cross" => t[0].cross(axis, &t[1]),
         "complex_mul" => t[0].complex_mul(&t[1]),
         "complex_conj" => t[0].complex_conj(),
         "rfft" if several => t[0].rfft(g.list("axes"), None),
@@ -262,7 +262,7 @@ fn folded(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
         _ => Axes::keep(g.list("axes")),
     };
     Some(match g.op {
-        "quantile" => t[0].quantile(g.number("part"), axes),
+        "quantile" => t[0].quantile(axes, g.number("part")),
         "median" => t[0].median(axes),
         "softmax" => t[0].softmax(axis),
         "log_softmax" => t[0].log_softmax(axis),
@@ -326,7 +326,7 @@ fn pooled_back<const D: usize>(g: &Golden, t: &[Tensor]) -> wharf::Result<Tensor
 }
 
 fn pooling<const D: usize>(g: &Golden) -> Pooling<D> {
-    Pooling::of(g.each("size")).stride(g.each("stride")).padding(g.each("padding"))
+    Pooling::new(g.each("size")).stride(g.each("stride")).padding(g.each("padding"))
 }
 
 /// Pools, and images of another size.

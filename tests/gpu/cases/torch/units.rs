@@ -18,7 +18,7 @@ pub(super) async fn of(op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> Result<V
         return Ok(rows.iter().map(one).collect());
     }
     let floats = |row: &Vec<Number>| row.iter().map(|&x| float(x)).collect::<Vec<f64>>();
-    let joint = Joint::ALL.into_iter().find(|joint| joint.name() == op);
+    let joint = Joint::ALL.iter().copied().find(|joint| joint.name() == op);
     let most = |row: &Vec<Number>| floats(row).iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     let units: Vec<f64> = match (op, joint) {
         ("linspace", _) => vec![numbers[0][0].abs().max((numbers[1][0] - numbers[0][0]).abs())],

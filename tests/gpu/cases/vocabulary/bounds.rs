@@ -144,7 +144,7 @@ async fn pairs(ctx: &Ctx) -> Outcome {
                 exact(one - other, one.abs() + other.abs())
             })
             .collect();
-        kept(("cross", 1), dtype.name(), &x.cross(&y, 1).map_err(show)?, &want).await?;
+        kept(("cross", 1), dtype.name(), &x.cross(1, &y).map_err(show)?, &want).await?;
     }
     Ok(())
 }
@@ -170,7 +170,7 @@ async fn rows(ctx: &Ctx) -> Outcome {
                 exact(both / norm(x) / norm(y), 1.0)
             };
             let want: Vec<Exact> = a.chunks(length).zip(b.chunks(length)).map(cosine).collect();
-            let got = x.cosine_similarity(&y, 1).map_err(show)?;
+            let got = x.cosine_similarity(1, &y).map_err(show)?;
             kept(("cosine_similarity", 1), &of, &got, &want).await?;
             for part in [0.3, 0.5, 0.977] {
                 let at = |row: &[f64]| {
@@ -182,7 +182,7 @@ async fn rows(ctx: &Ctx) -> Outcome {
                     exact(low + high, low.abs() + high.abs())
                 };
                 let want: Vec<Exact> = a.chunks(length).map(at).collect();
-                kept(("quantile", 1), &of, &x.quantile(part, 1).map_err(show)?, &want).await?;
+                kept(("quantile", 1), &of, &x.quantile(1, part).map_err(show)?, &want).await?;
                 if part == 0.5 {
                     kept(("median", 1), &of, &x.median(1).map_err(show)?, &want).await?;
                 }
@@ -277,7 +277,7 @@ async fn sizes(ctx: &Ctx) -> Outcome {
         let side: Vec<Vec<(usize, f64)>> =
             (0..4).map(|i| (0..15).map(|j| (i * 15 + j, 1.0 / 15.0)).collect()).collect();
         let want = means(&values, [60, 60], [&side, &side]);
-        let got = x.avg_pool(&Pooling::of([15, 15])).map_err(show)?;
+        let got = x.avg_pool(&Pooling::new([15, 15])).map_err(show)?;
         kept(("avg_pool", 1), dtype.name(), &got, &want).await?;
     }
     Ok(())

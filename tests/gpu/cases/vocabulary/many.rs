@@ -103,7 +103,7 @@ async fn ranked(ctx: &Ctx) -> Outcome {
     alike("median", &got, &[middle])?;
     // Of so many the last but one is a place of its own.
     let part = (MANY - 2) as f64 / (MANY - 1) as f64;
-    let got = floats.quantile(part, ..).map_err(show)?.read::<f32>().await.map_err(show)?;
+    let got = floats.quantile(.., part).map_err(show)?.read::<f32>().await.map_err(show)?;
     let (low, high) = (at(MANY - 2), at(MANY - 1));
     ensure!(got[0] >= low && got[0] <= high, "quantile: {}, not of {low} to {high}", got[0]);
     count();

@@ -265,7 +265,7 @@ async fn crossed(ctx: &Ctx) -> Outcome {
                 };
                 let want: Vec<(f64, f64)> = places(dims).map(part).collect();
                 let name = format!("cross of {dims:?} {dtype} for {:?}", device.target());
-                let got = x.tensor.cross(&y.tensor, axis).map_err(show)?;
+                let got = x.tensor.cross(axis, &y.tensor).map_err(show)?;
                 ensure_eq!(got.dtype(), dtype, "{name}: the dtype");
                 if dtype.is_float() {
                     ensure_eq!(got.shape().dims(), dims, "{name}: the shape");
@@ -282,7 +282,7 @@ async fn crossed(ctx: &Ctx) -> Outcome {
     let [x, pairs] = [[4, 3], [4, 2]].map(|dims| device.ones(dims, DType::F32));
     let (x, pairs) = (x.map_err(show)?, pairs.map_err(show)?);
     let lone = x.slice(1, ..1).map_err(show)?;
-    for (result, numbers) in [(pairs.cross(&pairs, 1), 2), (x.cross(&lone, 1), 1)] {
+    for (result, numbers) in [(pairs.cross(1, &pairs), 2), (x.cross(1, &lone), 1)] {
         let error = result.err().ok_or("vectors that are none were taken")?;
         let told = format!("cross: {numbers} numbers along the axis of [4, {numbers}], not 3");
         ensure_eq!(error.to_string(), told, "the error");
@@ -295,13 +295,13 @@ async fn wraps(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let (x, _) = device.upload(&[100i8, -128, 127], [3]).map_err(show)?;
     let y = x.flip(0).map_err(show)?;
-    let got = x.cross(&y, 0).map_err(show)?.read::<i8>().await.map_err(show)?;
+    let got = x.cross(0, &y).map_err(show)?.read::<i8>().await.map_err(show)?;
     let [a, b, c] = [100i8, -128, 127];
     let part = |p: i8, q: i8, r: i8, s: i8| p.wrapping_mul(q).wrapping_sub(r.wrapping_mul(s));
     ensure_eq!(got, [part(b, a, c, b), part(c, c, a, a), part(a, b, b, c)], "of i8");
     let (x, _) = device.upload(&[0u16, 0, 1], [3]).map_err(show)?;
     let (y, _) = device.upload(&[0u16, 65_535, 0], [3]).map_err(show)?;
-    let got = x.cross(&y, 0).map_err(show)?.read::<u16>().await.map_err(show)?;
+    let got = x.cross(0, &y).map_err(show)?.read::<u16>().await.map_err(show)?;
     ensure_eq!(got, [1, 0, 0], "of u16");
     Ok(())
 }

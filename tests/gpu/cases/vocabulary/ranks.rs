@@ -183,7 +183,7 @@ async fn quantiles(ctx: &Ctx) -> Outcome {
                     })
                     .collect();
                 let name = format!("{dtype} {part} over {axes:?} for {:?}", device.target());
-                let got = x.tensor.quantile(part, Axes::keep(&axes)).map_err(show)?;
+                let got = x.tensor.quantile(Axes::keep(&axes), part).map_err(show)?;
                 ensure_eq!(got.dtype(), dtype, "{name}: the dtype");
                 ensure_eq!(got.shape().dims(), left, "{name}: the shape");
                 kept(("quantile", 1), &name, &got, &want).await?;

@@ -16,7 +16,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("vocabulary::selecting::many_for_one", |ctx| many(ctx)),
         case!("vocabulary::selecting::out_of_range", |ctx| outside(ctx)),
     ];
-    for dtype in NUMBERS {
+    for &dtype in NUMBERS {
         let case =
             case!(format!("vocabulary::selecting::meeting::{dtype}"), |ctx| meeting(ctx, dtype));
         cases.push(case.needs(adapter, DOWNGRADES[0], dtype));

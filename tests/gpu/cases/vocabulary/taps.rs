@@ -10,6 +10,7 @@ pub(super) fn taps(how: Interpolation, from: usize, to: usize, i: usize) -> Vec<
         Interpolation::Nearest => return vec![(i * from / to, 1.0)],
         Interpolation::Linear(align) => (align, false),
         Interpolation::Cubic(align) => (align, true),
+        how => unreachable!("{how:?} has no taps here"),
     };
     // In integers, as the part of the way to the next element is rounded once.
     let (place, parts) = match align {

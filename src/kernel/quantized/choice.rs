@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::text::QuantisedTile;
+use super::text::QuantizedTile;
 use crate::host::blocks::Blocks;
 use crate::kernel::choice::size::SizeText;
 
@@ -69,7 +69,7 @@ pub(crate) enum WeightsChoice {
     /// Numbers are made of all weights first, and multiplied as such.
     Numbers,
     /// Blocks become numbers in registers.
-    Tile(QuantisedTile),
+    Tile(QuantizedTile),
 }
 
 impl WeightsChoice {
@@ -77,16 +77,16 @@ impl WeightsChoice {
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Numbers => "numbers".into(),
-            Self::Tile(QuantisedTile::Registers { rows, shared: false }) => {
+            Self::Tile(QuantizedTile::Registers { rows, shared: false }) => {
                 format!("registers {rows}")
             }
-            Self::Tile(QuantisedTile::Registers { rows, shared: true }) => {
+            Self::Tile(QuantizedTile::Registers { rows, shared: true }) => {
                 format!("registers {rows} together")
             }
-            Self::Tile(QuantisedTile::Few { rows, lanes: [all, down] }) => {
+            Self::Tile(QuantizedTile::Few { rows, lanes: [all, down] }) => {
                 format!("few {rows} lanes {all} down {down}")
             }
-            Self::Tile(QuantisedTile::Staged { rows }) => format!("staged {rows}"),
+            Self::Tile(QuantizedTile::Staged { rows }) => format!("staged {rows}"),
         }
     }
 
@@ -99,16 +99,16 @@ impl WeightsChoice {
         let tile = match *words {
             ["numbers"] => return Some(Self::Numbers),
             ["registers", rows] => {
-                QuantisedTile::Registers { rows: power(rows, 16)?, shared: false }
+                QuantizedTile::Registers { rows: power(rows, 16)?, shared: false }
             }
             ["registers", rows, "together"] => {
-                QuantisedTile::Registers { rows: power(rows, 16)?, shared: true }
+                QuantizedTile::Registers { rows: power(rows, 16)?, shared: true }
             }
             ["few", rows, "lanes", all, "down", down] => {
                 let all = power(all, 256)?;
-                QuantisedTile::Few { rows: power(rows, 4)?, lanes: [all, power(down, all)?] }
+                QuantizedTile::Few { rows: power(rows, 4)?, lanes: [all, power(down, all)?] }
             }
-            ["staged", rows] => QuantisedTile::Staged { rows: power(rows, 4)? },
+            ["staged", rows] => QuantizedTile::Staged { rows: power(rows, 4)? },
             _ => return None,
         };
         Some(Self::Tile(tile))

@@ -1,4 +1,4 @@
-// Products with weights quantised in blocks: Y[m, n] = sum over blocks b of
+// Products with weights quantized in blocks: Y[m, n] = sum over blocks b of
 // S[n, b] (sum over the block of X[m, k] Q[n, k]), 32 of k to a block.
 //
 // An invocation computes a tile of some rows and four columns. A load takes sixteen bytes of one

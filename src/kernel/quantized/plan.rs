@@ -1,11 +1,11 @@
-//! How a product with quantised weights is cut: tiles by the number of rows, ranges by segments.
-//! Measured in `docs/measured/quantised.md`.
+//! How a product with quantized weights is cut: tiles by the number of rows, ranges by segments.
+//! Measured in `docs/measured/quantized.md`.
 
 use core::fmt;
 use core::ops::Range;
 
 use super::choice::{WeightsChoice, WeightsSize};
-use super::text::{COLUMNS, QuantisedText, QuantisedTile, REGISTERS_LANES, SIDE, loads};
+use super::text::{COLUMNS, QuantizedText, QuantizedTile, REGISTERS_LANES, SIDE, loads};
 use crate::caps::Caps;
 use crate::dtype::DType;
 use crate::host::blocks::{BLOCK, Blocks};
@@ -56,8 +56,8 @@ const DOWN_MIN: u32 = LANES[0] / 4;
 
 /// How a product is computed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct QuantisedPlan {
-    pub(super) text: QuantisedText,
+pub(super) struct QuantizedPlan {
+    pub(super) text: QuantizedText,
 }
 
 fn rows_of(table: &[(usize, u32)], m: usize) -> u32 {
@@ -81,16 +81,16 @@ fn is_deep(form: Blocks, k: usize, down: u32) -> bool {
 }
 
 /// Whether a tile runs here, and is worth compiling.
-fn runs(tile: QuantisedTile, form: Blocks, target: Target, caps: &Caps) -> bool {
+fn runs(tile: QuantizedTile, form: Blocks, target: Target, caps: &Caps) -> bool {
     let is_gpu = target == Target::Gpu;
     match tile {
-        QuantisedTile::Registers { rows, shared } => {
+        QuantizedTile::Registers { rows, shared } => {
             !is_gpu && shared == shares(caps) && (shared || rows <= ROWS_ALONE)
         }
-        QuantisedTile::Few { rows, lanes } => {
+        QuantizedTile::Few { rows, lanes } => {
             is_gpu && rows <= few_rows_max(form, caps) && lanes[0] <= lanes_max(caps)
         }
-        QuantisedTile::Staged { .. } => is_gpu,
+        QuantizedTile::Staged { .. } => is_gpu,
     }
 }
 
@@ -99,20 +99,20 @@ impl WeightsSize {
     pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<WeightsChoice> {
         let Self { rows, depth, form, .. } = *self;
         let registers =
-            [1, 2, 4, 8, 16].map(|rows| QuantisedTile::Registers { rows, shared: shares(on.caps) });
+            [1, 2, 4, 8, 16].map(|rows| QuantizedTile::Registers { rows, shared: shares(on.caps) });
         let few = [1, 2, 4].into_iter().flat_map(|rows| {
             // All lanes of a workgroup, and how many columns they have by fours.
             let lanes =
                 [64, 128, 256].into_iter().flat_map(|all| [1, 2, 4, 8].map(|n| [all, all / n]));
-            lanes.map(move |lanes| QuantisedTile::Few { rows, lanes })
+            lanes.map(move |lanes| QuantizedTile::Few { rows, lanes })
         });
-        let staged = [1, 2, 4].map(|rows| QuantisedTile::Staged { rows });
-        let worth = |tile: &QuantisedTile| match *tile {
-            QuantisedTile::Registers { rows: each, .. } => each as usize <= 2 * rows,
-            QuantisedTile::Few { rows: each, lanes: [_, down] } => {
+        let staged = [1, 2, 4].map(|rows| QuantizedTile::Staged { rows });
+        let worth = |tile: &QuantizedTile| match *tile {
+            QuantizedTile::Registers { rows: each, .. } => each as usize <= 2 * rows,
+            QuantizedTile::Few { rows: each, lanes: [_, down] } => {
                 rows <= ROWS_FEW && each as usize <= rows && is_deep(form, depth, down)
             }
-            QuantisedTile::Staged { .. } => rows > 1,
+            QuantizedTile::Staged { .. } => rows > 1,
         };
         let tiles = registers.into_iter().chain(few).chain(staged).filter(worth);
         let tiles = tiles.filter(|tile| runs(*tile, form, on.target, on.caps));
@@ -128,7 +128,7 @@ pub(crate) enum WeightsWay {
     /// By numbers that are made of all weights first.
     Numbers,
     /// By blocks, in a tile that was tuned, or the built-in one.
-    Blocks(Option<QuantisedTile>),
+    Blocks(Option<QuantizedTile>),
 }
 
 impl WeightsSize {
@@ -172,10 +172,10 @@ impl WeightsSize {
 const ROWS_FEW: usize = 16;
 const ROWS_NUMBERS: usize = 16;
 
-impl QuantisedPlan {
+impl QuantizedPlan {
     /// By a tile that was tuned, if it runs here, or else the built-in one.
     pub(super) fn by(
-        tile: Option<QuantisedTile>,
+        tile: Option<QuantizedTile>,
         form: Blocks,
         size: [usize; 3],
         batch_invariant: bool,
@@ -184,7 +184,7 @@ impl QuantisedPlan {
         let tile = tile.filter(|tile| runs(*tile, form, on.target, on.caps));
         tile.map_or_else(
             || Self::of(form, size, batch_invariant, on),
-            |tile| Self { text: QuantisedText { form, tile } },
+            |tile| Self { text: QuantizedText { form, tile } },
         )
     }
 
@@ -195,7 +195,7 @@ impl QuantisedPlan {
         let Rig { target, caps, breadth, .. } = on;
         let [m, n, _] = size;
         let staged =
-            |rows| Self { text: QuantisedText { form, tile: QuantisedTile::Staged { rows } } };
+            |rows| Self { text: QuantizedText { form, tile: QuantizedTile::Staged { rows } } };
         let many = staged(rows_of(STAGED, m));
         let tile = match target {
             Target::Cpu | Target::Cpu64 | Target::CpuByLane => Self::of_software(m, shares(caps)),
@@ -203,7 +203,7 @@ impl QuantisedPlan {
             Target::Gpu if m > FEW_MAX && !many.is_for_few(m, n, on) => return many,
             Target::Gpu => Self::of_few(form, size, caps, breadth.share(LANES_BUSY)),
         };
-        Self { text: QuantisedText { form, tile } }
+        Self { text: QuantizedText { form, tile } }
     }
 
     /// Whether so many rows are too few to stage: a lane has as many as it may by another tile.
@@ -214,17 +214,17 @@ impl QuantisedPlan {
             && few_rows_max(self.text.form, on.caps) as usize >= FEW_MAX
     }
 
-    fn of_software(m: usize, shared: bool) -> QuantisedTile {
+    fn of_software(m: usize, shared: bool) -> QuantizedTile {
         let rows = rows_of(TILES, m).min(if shared { u32::MAX } else { ROWS_ALONE });
-        QuantisedTile::Registers { rows, shared }
+        QuantizedTile::Registers { rows, shared }
     }
 
-    fn of_few(form: Blocks, [m, n, k]: [usize; 3], caps: &Caps, enough: usize) -> QuantisedTile {
+    fn of_few(form: Blocks, [m, n, k]: [usize; 3], caps: &Caps, enough: usize) -> QuantizedTile {
         let rows = rows_of(FEW, m).min(few_rows_max(form, caps));
         let [least, most] = [LANES[0], lanes_max(caps)];
-        let tile = |lanes| QuantisedTile::Few { rows, lanes };
+        let tile = |lanes| QuantizedTile::Few { rows, lanes };
         let busy = |lanes: [u32; 2]| {
-            let groups = Self { text: QuantisedText { form, tile: tile(lanes) } }.groups(m, n);
+            let groups = Self { text: QuantizedText { form, tile: tile(lanes) } }.groups(m, n);
             lanes[0] == most && groups.iter().product::<usize>() * most as usize >= enough
         };
         let mut lanes = [least, DOWN_MIN];
@@ -240,9 +240,9 @@ impl QuantisedPlan {
     /// Rows and columns of a workgroup.
     const fn reach(self) -> [usize; 2] {
         let [rows, columns] = match self.text.tile {
-            QuantisedTile::Registers { rows, .. } => [rows, COLUMNS * REGISTERS_LANES],
-            QuantisedTile::Few { rows, lanes: [all, down] } => [rows, COLUMNS * (all / down)],
-            QuantisedTile::Staged { rows } => [SIDE * rows, SIDE * COLUMNS],
+            QuantizedTile::Registers { rows, .. } => [rows, COLUMNS * REGISTERS_LANES],
+            QuantizedTile::Few { rows, lanes: [all, down] } => [rows, COLUMNS * (all / down)],
+            QuantizedTile::Staged { rows } => [SIDE * rows, SIDE * COLUMNS],
         };
         [rows as usize, columns as usize]
     }
@@ -261,18 +261,18 @@ impl QuantisedPlan {
 }
 
 /// The tile in words.
-impl fmt::Display for QuantisedPlan {
+impl fmt::Display for QuantizedPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [rows, columns] = self.reach();
         match self.text.tile {
-            QuantisedTile::Registers { rows, shared } => {
+            QuantizedTile::Registers { rows, shared } => {
                 let who = if shared { "the lanes together" } else { "each lane" };
                 write!(f, "a tile of {rows} x {COLUMNS}, x loaded by {who}")
             }
-            QuantisedTile::Few { lanes: [_, down], .. } => {
+            QuantizedTile::Few { lanes: [_, down], .. } => {
                 write!(f, "a tile of {rows} x {columns} in {down} parts")
             }
-            QuantisedTile::Staged { .. } => write!(f, "a tile of {rows} x {columns}, staged"),
+            QuantizedTile::Staged { .. } => write!(f, "a tile of {rows} x {columns}, staged"),
         }
     }
 }
@@ -328,8 +328,8 @@ mod tests {
 
     #[test]
     fn tiles_grow_with_the_rows_and_stay_small_where_lanes_load_alone() {
-        let rows = |m, shared| match QuantisedPlan::of_software(m, shared) {
-            QuantisedTile::Registers { rows, .. } => rows,
+        let rows = |m, shared| match QuantizedPlan::of_software(m, shared) {
+            QuantizedTile::Registers { rows, .. } => rows,
             other => panic!("{other:?}"),
         };
         assert_eq!([1, 2, 3, 64, 65].map(|m| rows(m, true)), [1, 2, 4, 8, 16]);
@@ -356,7 +356,7 @@ mod tests {
         let size = WeightsSize::new(5000, 64, 64, Blocks::Q8);
         let caps = crate::caps::fixtures::lavapipe();
         let way = |tuned, dtype, any, target| size.way(dtype, tuned, any, target, &caps);
-        let tile = QuantisedTile::Registers { rows: 2, shared: true };
+        let tile = QuantizedTile::Registers { rows: 2, shared: true };
         let [numbers, tuned] = [WeightsChoice::Numbers, WeightsChoice::Tile(tile)].map(Some);
         let [cpu, gpu] = [Target::Cpu, Target::Gpu];
         for (by, dtype, any, target, want) in [
@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn on_a_gpu_lanes_share_k_or_stage() {
         let by = |form, size, caps: &Caps| {
-            QuantisedPlan::by(None, form, size, false, Rig::on_paper(Target::Gpu, caps)).to_string()
+            QuantizedPlan::by(None, form, size, false, Rig::on_paper(Target::Gpu, caps)).to_string()
         };
         let words = |size| by(Blocks::Q8, size, &Caps::webgpu_baseline());
         assert_eq!(words([1, 4096, 4096]), "a tile of 1 x 16 in 64 parts");
@@ -401,7 +401,7 @@ mod tests {
         let caps = Caps::webgpu_baseline();
         let on = Rig::on_paper(Target::Gpu, &caps);
         for m in [1, 4, 5, 16, 17, 5000] {
-            let plan = QuantisedPlan::by(None, Blocks::Q4, [m, 64, 4096], true, on);
+            let plan = QuantizedPlan::by(None, Blocks::Q4, [m, 64, 4096], true, on);
             assert_eq!(plan.to_string(), "a tile of 8 x 32, staged", "{m} rows");
         }
     }

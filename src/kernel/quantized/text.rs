@@ -1,4 +1,4 @@
-//! The texts of products with quantised weights: what is written for a tile of so many rows.
+//! The texts of products with quantized weights: what is written for a tile of so many rows.
 //!
 //! As in [`matmul`](crate::kernel::matmul) a tile is unrolled into names: `s2_1` is what row 2 and
 //! column 1 of the tile have of a trip, `t2` the quad of sums of row 2.
@@ -15,21 +15,21 @@ use forms::{Sixteen, before, column, common, is_scaled_late, numbers, scaled, we
 mod forms;
 
 /// Tiles in registers: what software drivers are content with.
-pub const QUANTISED: Entry =
-    Entry::core("quantised", source!("quantised.wgsl")).told(QuantisedJob::MEMBERS);
+pub const QUANTIZED: Entry =
+    Entry::core("quantized", source!("quantized.wgsl")).told(QuantizedJob::MEMBERS);
 
 /// A few rows, by lanes along k.
-pub const FEW: Entry = Entry::core("quantised_few", source!("quantised_few.wgsl"))
+pub const FEW: Entry = Entry::core("quantized_few", source!("quantized_few.wgsl"))
     .clearing()
-    .told(QuantisedJob::MEMBERS);
+    .told(QuantizedJob::MEMBERS);
 
 /// Many rows, by tiles in workgroup memory.
-pub const STAGED: Entry = Entry::core("quantised_staged", source!("quantised_staged.wgsl"))
+pub const STAGED: Entry = Entry::core("quantized_staged", source!("quantized_staged.wgsl"))
     .clearing()
-    .told(QuantisedJob::MEMBERS);
+    .told(QuantizedJob::MEMBERS);
 
 params! {
-    struct QuantisedJob {
+    struct QuantizedJob {
         size: [u32; 4],
         first: [u32; 4],
         result: [u32; 2],
@@ -51,16 +51,16 @@ pub const COLUMNS: u32 = 4;
 
 /// A kernel for weights in blocks of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct QuantisedText {
+pub struct QuantizedText {
     /// What the weights are.
     pub form: Blocks,
     /// What a workgroup computes of the product.
-    pub tile: QuantisedTile,
+    pub tile: QuantizedTile,
 }
 
 /// A tile of so many rows to a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum QuantisedTile {
+pub enum QuantizedTile {
     /// Each lane has all of k of its columns.
     Registers {
         /// Rows of X.
@@ -82,7 +82,7 @@ pub enum QuantisedTile {
     },
 }
 
-impl QuantisedTile {
+impl QuantizedTile {
     /// Invocations of a workgroup, where the text does not say it.
     #[must_use]
     pub const fn workgroup(self) -> Option<u32> {
@@ -93,20 +93,20 @@ impl QuantisedTile {
     #[must_use]
     pub const fn entry(self) -> &'static Entry {
         match self {
-            Self::Registers { .. } => &QUANTISED,
+            Self::Registers { .. } => &QUANTIZED,
             Self::Few { .. } => &FEW,
             Self::Staged { .. } => &STAGED,
         }
     }
 }
 
-impl Writes for QuantisedText {
+impl Writes for QuantizedText {
     fn regions(&self) -> Vec<Region> {
         let form = self.form;
         match self.tile {
-            QuantisedTile::Registers { rows, shared } => registers(form, rows, shared),
-            QuantisedTile::Few { rows, lanes } => few(form, rows, lanes),
-            QuantisedTile::Staged { rows } => staged(form, rows),
+            QuantizedTile::Registers { rows, shared } => registers(form, rows, shared),
+            QuantizedTile::Few { rows, lanes } => few(form, rows, lanes),
+            QuantizedTile::Staged { rows } => staged(form, rows),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::{Quantised, QuantisedCause};
+use super::{Quantized, QuantizedCause};
 use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
@@ -12,11 +12,11 @@ use crate::op::Op;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 
-impl Quantised {
+impl Quantized {
     #[track_caller]
     pub(super) fn numbers(&self, dtype: DType) -> Result<Tensor> {
         if !dtype.is_float() {
-            return Err(QuantisedCause::Numbers { dtype }.into());
+            return Err(QuantizedCause::Numbers { dtype }.into());
         }
         let [out, k] = self.shape.array()?;
         let compute = if dtype == DType::F64 { dtype } else { DType::F32 };
@@ -174,9 +174,9 @@ fn as_bits(elements: &Tensor, dtype: DType) -> Result<Tensor> {
     if elements.dtype() == dtype {
         return Ok(elements.clone());
     }
-    let stored = elements.device().making("dequantise", dtype)?.stored;
+    let stored = elements.device().making("dequantize", dtype)?.stored;
     let [out, blocks, n] = elements.shape().array()?;
     let copy = |site: Site<'_>, from: &[Operand]| moves::copied(site, &from[0], &[]);
     let shape = Shape::new([out, blocks, n * elements.dtype().width() / dtype.width()])?;
-    Ok(elements.alone("dequantise", &[elements], (shape, stored), copy))
+    Ok(elements.alone("dequantize", &[elements], (shape, stored), copy))
 }

@@ -1,4 +1,4 @@
-//! Weights quantised in blocks: neighbours along the summed axis share a scale.
+//! Weights quantized in blocks: neighbours along the summed axis share a scale.
 //!
 //! Values and scales are two ordinary tensors, so that both are aligned: what ggml's blocks hold,
 //! less their interleaving. Rows are filled up with zeros to whole blocks.
@@ -11,8 +11,8 @@ use crate::engine::site::asked;
 use crate::error::{Result, causes};
 use crate::fuse::What;
 use crate::host::blocks::{Blocks, Share};
-use crate::kernel::quantised::choice::WeightsSize;
-use crate::kernel::quantised::{K_MAX, QuantisedProduct, WeightsWay};
+use crate::kernel::quantized::choice::WeightsSize;
+use crate::kernel::quantized::{K_MAX, QuantizedProduct, WeightsWay};
 use crate::shape::Shape;
 
 mod making;
@@ -24,15 +24,15 @@ pub use making::Rounding;
 ///
 /// [`Tensor::linear`] takes it like any other weight.
 #[derive(Clone, Debug)]
-pub struct Quantised {
+pub struct Quantized {
     form: Blocks,
     values: Tensor,
     scales: Tensor,
     shape: Shape,
 }
 
-impl Quantised {
-    /// Weights that were quantised elsewhere, of whole blocks. Their dtypes, and how many scales
+impl Quantized {
+    /// Weights that were quantized elsewhere, of whole blocks. Their dtypes, and how many scales
     /// there are to so many values, say of which form:
     ///
     /// - [`Blocks::Q8`]: i8 values `[out, in]` and f16 scales `[out, in / 32]`
@@ -49,19 +49,19 @@ impl Quantised {
         let part = |of: &Tensor| (of.dtype(), of.shape().dims().last().copied().unwrap_or(0));
         let Some(form) = Blocks::of(part(values), part(scales)) else {
             let (values, scales) = (values.dtype(), scales.dtype());
-            return Err(QuantisedCause::Parts { values, scales }.into());
+            return Err(QuantizedCause::Parts { values, scales }.into());
         };
         let (shape, beside) = (*values.shape(), *scales.shape());
         let [out, elements] = *shape.dims() else {
-            return Err(QuantisedCause::Rank { shape }.into());
+            return Err(QuantizedCause::Rank { shape }.into());
         };
         let each = Share::Values.each(form);
         if !elements.is_multiple_of(each) {
-            return Err(QuantisedCause::Ragged { elements, each }.into());
+            return Err(QuantizedCause::Ragged { elements, each }.into());
         }
         let wanted = [out, elements / each * Share::Scales.each(form)];
         if beside.dims() != wanted {
-            return Err(QuantisedCause::Scales { values: shape, scales: beside, wanted }.into());
+            return Err(QuantizedCause::Scales { values: shape, scales: beside, wanted }.into());
         }
         let shape = Shape::new([out, elements / each * form.weights()])?;
         Self::checked(form, [values, scales], shape)
@@ -71,7 +71,7 @@ impl Quantised {
     fn checked(form: Blocks, [values, scales]: [&Tensor; 2], shape: Shape) -> Result<Self> {
         let k = shape.dims()[1];
         if k > K_MAX {
-            return Err(QuantisedCause::Deep { k }.into());
+            return Err(QuantizedCause::Deep { k }.into());
         }
         // Products read rows of them, one after the other.
         let (values, scales) = (values.contiguous()?, scales.contiguous()?);
@@ -97,7 +97,7 @@ impl Quantised {
     }
 
     /// What differs from weight to weight, rows filled up to whole blocks: see
-    /// [`Quantised::of`].
+    /// [`Quantized::of`].
     #[must_use]
     pub const fn values(&self) -> &Tensor {
         &self.values
@@ -116,10 +116,9 @@ impl Quantised {
     }
 
     /// The weights as numbers again, of a float dtype, rounded once. Deferred.
-    #[doc(alias = "dequantize")]
     #[track_caller]
-    pub fn dequantise(&self, dtype: DType) -> Result<Tensor> {
-        asked(|| self.numbers(dtype)).map_err(|error| error.during("dequantise"))
+    pub fn dequantize(&self, dtype: DType) -> Result<Tensor> {
+        asked(|| self.numbers(dtype)).map_err(|error| error.during("dequantize"))
     }
 
     /// The rows that an index of any shape names, as f32: a table of embeddings in blocks. An index
@@ -129,7 +128,7 @@ impl Quantised {
     /// # wharf::testing::example(async |device| {
     /// use wharf::tensor::Blocks;
     ///
-    /// let (table, _) = device.ones([4, 32], wharf::DType::F32)?.quantise(Blocks::Q4).await?;
+    /// let (table, _) = device.ones([4, 32], wharf::DType::F32)?.quantize(Blocks::Q4).await?;
     /// let (tokens, _) = device.upload(&[3, 0, 1], [3])?;
     /// let rows = table.embedding(&tokens)?;
     /// assert_eq!(rows.shape().dims(), [3, 32]);
@@ -157,13 +156,13 @@ impl Quantised {
     pub(super) fn product(&self, x: &Tensor) -> Result<Tensor> {
         x.device.engine.same_device(&self.values.device.engine)?;
         if !by_f32(x.dtype()) {
-            return Err(QuantisedCause::Activations { dtype: x.dtype() }.into());
+            return Err(QuantizedCause::Activations { dtype: x.dtype() }.into());
         }
         let [out, k] = self.shape.array()?;
         let dims = x.shape().dims();
         if dims.last() != Some(&k) {
             let (left, right) = (*x.shape(), self.shape);
-            return Err(QuantisedCause::Inner { left, right, blocks: true }.into());
+            return Err(QuantizedCause::Inner { left, right, blocks: true }.into());
         }
         let rank = dims.len();
         let m = dims[..rank - 1].iter().product::<usize>();
@@ -185,18 +184,19 @@ impl Quantised {
         let x = x.reshape_copied(rows)?;
         let dtype = x.dtype;
         let args = [&x, &self.values, &self.scales].map(Tensor::arg).to_vec();
-        let what = What::core(QuantisedProduct { form: self.form, by });
+        let what = What::core(QuantizedProduct { form: self.form, by });
         Ok(Tensor::deferred(&x.device, what, args, shape, dtype))
     }
 }
 
 /// What a product has on its right: a tensor, or weights in blocks.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Factor<'a> {
     /// `[.., k, n]`, or a column.
     Tensor(&'a Tensor),
     /// Weights `[n, k]`, as their transpose.
-    Transposed(&'a Quantised),
+    Transposed(&'a Quantized),
 }
 
 impl<'a> From<&'a Tensor> for Factor<'a> {
@@ -207,11 +207,12 @@ impl<'a> From<&'a Tensor> for Factor<'a> {
 
 /// What a layer multiplies by: a tensor, or weights in blocks.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Weight<'a> {
     /// `[out, in]`, of the dtype of what it multiplies, or a narrower float.
     Tensor(&'a Tensor),
     /// `[out, in]` in blocks.
-    Quantised(&'a Quantised),
+    Quantized(&'a Quantized),
 }
 
 impl<'a> From<&'a Tensor> for Weight<'a> {
@@ -220,9 +221,9 @@ impl<'a> From<&'a Tensor> for Weight<'a> {
     }
 }
 
-impl<'a> From<&'a Quantised> for Weight<'a> {
-    fn from(weights: &'a Quantised) -> Self {
-        Self::Quantised(weights)
+impl<'a> From<&'a Quantized> for Weight<'a> {
+    fn from(weights: &'a Quantized) -> Self {
+        Self::Quantized(weights)
     }
 }
 
@@ -233,23 +234,23 @@ impl Weight<'_> {
             Self::Tensor(tensor) => {
                 let (left, right) = (*x.shape(), *tensor.shape());
                 if right.rank() < 2 {
-                    return Err(QuantisedCause::Rank { shape: right }.into());
+                    return Err(QuantizedCause::Rank { shape: right }.into());
                 }
                 // Checked here, so that the error has the shapes that were given, not a transposed
                 // one.
                 if left.dims().last() != right.dims().last() {
-                    return Err(QuantisedCause::Inner { left, right, blocks: false }.into());
+                    return Err(QuantizedCause::Inner { left, right, blocks: false }.into());
                 }
                 x.matmul_widening(&tensor.t()?)
             }
-            Self::Quantised(weights) => weights.product(x),
+            Self::Quantized(weights) => weights.product(x),
         }
     }
 }
 
 causes! {
     /// What can be wrong with weights in blocks.
-    enum QuantisedCause;
+    enum QuantizedCause;
 
     Rank { shape: Shape }, Shape:
         ("weights {shape} of rank {}, not [out, in]", shape.rank())
@@ -258,13 +259,13 @@ causes! {
         ("weights of {dtype}, not f32, f16 or bf16")
         help ("cast first: `cast(DType::F32)`");
     Activations { dtype: DType }, DType:
-        ("{dtype} by quantised weights, not f32, f16 or bf16")
+        ("{dtype} by quantized weights, not f32, f16 or bf16")
         help ("cast first: `cast(DType::F32)`");
     Numbers { dtype: DType }, DType:
         ("{dtype} is no float")
-        help ("dequantise to a float and cast: `cast(dtype)`");
+        help ("dequantize to a float and cast: `cast(dtype)`");
     Parts { values: DType, scales: DType }, DType:
-        ("quantised values of {values} with scales of {scales}, not {}", forms())
+        ("quantized values of {values} with scales of {scales}, not {}", forms())
         help ("cast one of them: `cast(dtype)`");
     Ragged { elements: usize, each: usize }, Shape:
         ("rows of {elements} values are no whole blocks of {each} ({} are left)", elements % each)
@@ -273,7 +274,7 @@ causes! {
         ("values {values} with scales {scales}, not {wanted:?}")
         help ("each block of a row has its own");
     Deep { k: usize }, Limit:
-        ("quantised rows of {k}, above {K_MAX}")
+        ("quantized rows of {k}, above {K_MAX}")
         help ("split the rows, and add the products of the parts");
     Inner { left: Shape, right: Shape, blocks: bool }, Shape:
         ("inner dimensions differ: left {left}, weights {right} ({} against {})",
@@ -287,7 +288,7 @@ causes! {
 /// The dtypes of values and scales of every form.
 fn forms() -> String {
     let parts = |form| Share::BOTH.map(|share| share.dtype(form).name()).join(" with ");
-    let mut all = Blocks::ALL.map(parts).to_vec();
+    let mut all: Vec<_> = Blocks::ALL.iter().copied().map(parts).collect();
     all.sort();
     all.dedup();
     all.join(" or ")

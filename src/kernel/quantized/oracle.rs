@@ -8,7 +8,7 @@ use crate::proof::{Cell, Claim, Estimate, OwnOracle};
 
 /// It is told the number of the form.
 pub(crate) const BLOCKWISE: OwnOracle = OwnOracle {
-    name: "quantised product",
+    name: "quantized product",
     fits,
     effort: |claim| claim.heads[0].shape.dims()[1] as u64,
     element,

@@ -1,4 +1,4 @@
-// Products of many rows with weights quantised in blocks, by workgroups of 8 x 8 lanes.
+// Products of many rows with weights quantized in blocks, by workgroups of 8 x 8 lanes.
 //
 // For each block of k the workgroup loads its rows of X and its 32 columns of weights, as numbers -
 // a value by its scale is exact in f32 - and each lane sums some rows by four columns of it, while

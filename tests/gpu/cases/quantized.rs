@@ -1,10 +1,9 @@
-//! Weights in blocks: what quantising does to them, what its receipt says, and products with them
-//! against the oracle over the dequantised values.
+//! Weights in blocks: what quantizing does to them, what its receipt says, and products with them
+//! against the oracle over the dequantized values.
 
-use wharf::op::Op;
 use wharf::reference::{Exact, Number, matmul_keeps};
 use wharf::shadow::ShadowPolicy;
-use wharf::tensor::{Blocks, Quantised};
+use wharf::tensor::{Blocks, Quantized};
 use wharf::{Adapter, DType, Device, Target, Tensor, half};
 
 use self::ggmls::{GOLDENS, PARTS, ggml};
@@ -20,7 +19,7 @@ mod ggmls;
 const WIDE: (i32, usize) = (-14, 24);
 const NEAR: (i32, usize) = (-6, 7);
 
-/// What weights are quantised to.
+/// What weights are quantized to.
 const FORMS: [Blocks; 2] = [Blocks::Q8, Blocks::Q4];
 
 /// Forms whose texts are made as that of `q6_k` or of `q5_1`, which stand for them with other
@@ -32,9 +31,9 @@ const DTYPES: &[DType] = &[DType::F32, DType::F16, DType::Bf16];
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for (form, &dtype) in
-        Blocks::ALL.into_iter().flat_map(|form| DTYPES.iter().map(move |d| (form, d)))
+        Blocks::ALL.iter().copied().flat_map(|form| DTYPES.iter().map(move |d| (form, d)))
     {
-        let place = format!("quantised::{}::{dtype}", form.name());
+        let place = format!("quantized::{}::{dtype}", form.name());
         if form.is_made() {
             cases.push(case!(format!("{place}::rounding"), |ctx| rounding(ctx, form, dtype)));
         }
@@ -50,22 +49,22 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         }
     }
     for form in FORMS {
-        let place = format!("quantised::{}", form.name());
+        let place = format!("quantized::{}", form.name());
         cases.push(case!(format!("{place}::not_finite"), |ctx| not_finite(ctx, form)));
         cases.push(case!(format!("{place}::embedding"), |ctx| embedding(ctx, form)));
         cases.push(case!(format!("{place}::deep_k"), |ctx| deep(ctx, form)));
     }
-    for form in Blocks::ALL {
-        cases.push(case!(format!("quantised::{}::shadowed", form.name()), |ctx| shadowed(
+    for form in Blocks::ALL.iter().copied() {
+        cases.push(case!(format!("quantized::{}::shadowed", form.name()), |ctx| shadowed(
             ctx, form
         )));
     }
     for golden in &GOLDENS {
-        let name = format!("quantised::ggml::{}", golden.form.name());
+        let name = format!("quantized::ggml::{}", golden.form.name());
         cases.push(case!(name, |ctx| ggml(ctx, golden)));
     }
-    cases.push(case!("quantised::from_elsewhere", |ctx| from_elsewhere(ctx)));
-    cases.push(case!("quantised::refuses", |ctx| refuses(ctx)));
+    cases.push(case!("quantized::from_elsewhere", |ctx| from_elsewhere(ctx)));
+    cases.push(case!("quantized::refuses", |ctx| refuses(ctx)));
     cases
 }
 
@@ -99,8 +98,8 @@ async fn weights(
     Ok((pair.tensor, numbers))
 }
 
-/// The dequantised weights, `[out, in]`, computed from the values and scales on the device.
-async fn numbers(weights: &Quantised) -> Result<Vec<f64>, String> {
+/// The dequantized weights, `[out, in]`, computed from the values and scales on the device.
+async fn numbers(weights: &Quantized) -> Result<Vec<f64>, String> {
     let all: Vec<f64> = match weights.form() {
         Blocks::Q8 => {
             let values = weights.values().read::<i8>().await.map_err(show)?;
@@ -120,7 +119,7 @@ async fn numbers(weights: &Quantised) -> Result<Vec<f64>, String> {
         }
         // By the kernels of other operations, which `ggml` holds to ggml's own.
         _ => {
-            let plain = weights.dequantise(DType::F32).map_err(show)?;
+            let plain = weights.dequantize(DType::F32).map_err(show)?;
             let plain = plain.read::<f32>().await.map_err(show)?;
             return Ok(plain.into_iter().map(f64::from).collect());
         }
@@ -131,7 +130,7 @@ async fn numbers(weights: &Quantised) -> Result<Vec<f64>, String> {
     Ok(whole.map(|(_, &number)| number).collect())
 }
 
-async fn scales(weights: &Quantised) -> Result<Vec<f64>, String> {
+async fn scales(weights: &Quantized) -> Result<Vec<f64>, String> {
     let scales = weights.scales().read::<half::f16>().await.map_err(show)?;
     Ok(scales.into_iter().map(half::f16::to_f64).collect())
 }
@@ -191,7 +190,7 @@ async fn rounding(ctx: &Ctx, form: Blocks, dtype: DType) -> Outcome {
     let mut random = Random::new(31);
     for dims in [[5, 96], [7, 40], [64, 257]] {
         let (tensor, want) = weights(&device, dtype, dims, WIDE, &mut random).await?;
-        let (weights, receipt) = tensor.quantise(form).await.map_err(show)?;
+        let (weights, receipt) = tensor.quantize(form).await.map_err(show)?;
         ensure_eq!(weights.form(), form, "the form");
         let (got, scales) = (numbers(&weights).await?, scales(&weights).await?);
         let (mut worst, mut scaled, mut squares) = (0f64, 0f64, 0f64);
@@ -226,28 +225,28 @@ async fn rounding(ctx: &Ctx, form: Blocks, dtype: DType) -> Outcome {
         ensure!(near, "{receipt}, not {scaled}");
         ensure!((receipt.rms_error - rms).abs() <= 1e-4 * rms + unit, "{receipt}, not {rms}");
         ensure!(receipt.is_finite(), "{receipt}");
-        let dequantised = weights.dequantise(DType::F32).map_err(show)?;
-        let dequantised = dequantised.read::<f32>().await.map_err(show)?;
+        let dequantized = weights.dequantize(DType::F32).map_err(show)?;
+        let dequantized = dequantized.read::<f32>().await.map_err(show)?;
         let same = |(&a, &b): (&f32, &f64)| f64::from(a) == b;
-        ensure!(dequantised.iter().zip(&got).all(same), "{dtype} {dims:?}: dequantised");
+        ensure!(dequantized.iter().zip(&got).all(same), "{dtype} {dims:?}: dequantized");
     }
     Ok(())
 }
 
-/// Random weights in blocks, quantised here if rows are not whole blocks.
+/// Random weights in blocks, quantized here if rows are not whole blocks.
 async fn blocks(
     device: &Device,
     form: Blocks,
     [n, k]: [usize; 2],
     random: &mut Random,
-) -> Result<Quantised, String> {
+) -> Result<Quantized, String> {
     if !form.is_made() {
         let parts = PARTS.iter().find(|parts| parts.form == form).ok_or("no parts")?;
         return parts.random(device, [n, k.div_ceil(form.weights())], random);
     }
     if k % 32 != 0 {
         let (tensor, _) = weights(device, DType::F32, [n, k], NEAR, random).await?;
-        return Ok(tensor.quantise(form).await.map_err(show)?.0);
+        return Ok(tensor.quantize(form).await.map_err(show)?.0);
     }
     let mut bytes = |dims: [usize; 2]| {
         let bytes: Vec<u8> = (0..dims[0] * dims[1]).map(|_| random.below(256) as u8).collect();
@@ -260,7 +259,7 @@ async fn blocks(
     let scale = |_| half::f16::from_f64((random.below(1 << 10) as f64 + 1.0) / f64::from(1 << 16));
     let scales: Vec<half::f16> = (0..n * k / 32).map(scale).collect();
     let (scales, _) = device.upload(&scales, [n, k / 32]).map_err(show)?;
-    Quantised::of(&values, &scales).map_err(show)
+    Quantized::of(&values, &scales).map_err(show)
 }
 
 /// Rows, columns, and what is summed over.
@@ -308,7 +307,7 @@ async fn products(ctx: &Ctx, form: Blocks, dtype: DType, downgrade: Downgrade) -
             let (all, x) = weights(&device, dtype, [m, pitch], NEAR, &mut random).await?;
             let x_of = |row: usize, i: usize| x[row * pitch + pitch - k + i];
             let view = all.slice(1, pitch - k..pitch).map_err(show)?;
-            let got = view.linear(&w, None, None).map_err(show)?;
+            let got = view.linear(&w, None).map_err(show)?;
             ensure_eq!(got.shape().dims(), [m, n], "{place}");
             ensure_eq!(got.dtype(), dtype, "{place}");
             let plain = bits_of(&got).await.map_err(|e| format!("{place}: {e}"))?;
@@ -329,7 +328,7 @@ async fn products(ctx: &Ctx, form: Blocks, dtype: DType, downgrade: Downgrade) -
             count();
             let (bias, added) = weights(&device, dtype, [1, n], NEAR, &mut random).await?;
             let bias = bias.squeeze(0).map_err(show)?;
-            let layer = view.linear(&w, Some(&bias), Some(Op::Relu)).map_err(show)?;
+            let layer = view.linear(&w, Some(&bias)).and_then(|y| y.relu()).map_err(show)?;
             let apart = (&got + &bias).and_then(|t| t.relu()).map_err(show)?;
             let (layer, apart) = (bits_of(&layer).await?, bits_of(&apart).await?);
             // Rows of 16 bits that are no whole quads are rounded before the bias is added.
@@ -361,17 +360,17 @@ async fn not_finite(ctx: &Ctx, form: Blocks) -> Outcome {
     data[2 * 64 + 7] = 1e9;
     data[3 * 64] = if form == Blocks::Q8 { 8e6 } else { 5e5 };
     let (w, _) = device.upload(&data, [6, 64]).map_err(show)?;
-    let (weights, receipt) = w.quantise(form).await.map_err(show)?;
+    let (weights, receipt) = w.quantize(form).await.map_err(show)?;
     ensure_eq!([receipt.nan, receipt.infinite, receipt.overflowed], [1, 1, 1], "{receipt}");
     ensure!(!receipt.is_finite(), "{receipt}");
     ensure!(receipt.abs_error_max < 33_000.0, "{receipt}");
     let (x, _) = device.upload(&[1.0f32; 64], [1, 64]).map_err(show)?;
-    let got = x.linear(&weights, None, None).map_err(show)?.read::<f32>().await.map_err(show)?;
+    let got = x.linear(&weights, None).map_err(show)?.read::<f32>().await.map_err(show)?;
     let nan: Vec<bool> = got.iter().map(|y| y.is_nan()).collect();
     ensure_eq!(nan, [true, true, true, false, false, false], "{got:?}");
-    let dequantised = weights.dequantise(DType::F32).map_err(show)?;
-    let dequantised = dequantised.read::<f32>().await.map_err(show)?;
-    for (i, got) in dequantised.iter().enumerate() {
+    let dequantized = weights.dequantize(DType::F32).map_err(show)?;
+    let dequantized = dequantized.read::<f32>().await.map_err(show)?;
+    for (i, got) in dequantized.iter().enumerate() {
         let block = [0, 3, 4].contains(&(i / 32));
         ensure!(got.is_nan() == block, "index {i}: {got}");
     }
@@ -385,9 +384,9 @@ async fn from_elsewhere(ctx: &Ctx) -> Outcome {
     let scales: Vec<half::f16> = (1..=16u8).map(|i| half::f16::from_f32(i.into())).collect();
     let (v, _) = device.upload(&values, [8, 64]).map_err(show)?;
     let (s, _) = device.upload(&scales, [8, 2]).map_err(show)?;
-    let weights = Quantised::of(&v, &s).map_err(show)?;
+    let weights = Quantized::of(&v, &s).map_err(show)?;
     let (x, _) = device.upload(&[1.0f32; 64], [64]).map_err(show)?;
-    let y = x.linear(&weights, None, Some(Op::Relu)).map_err(show)?;
+    let y = x.linear(&weights, None).and_then(|y| y.relu()).map_err(show)?;
     let plan = y.explain();
     ensure_eq!(plan.dispatches(), 1, "{plan}");
     ensure!(plan.to_string().contains("q8 weights by a tile of"), "{plan}");
@@ -405,7 +404,7 @@ async fn from_elsewhere(ctx: &Ctx) -> Outcome {
     let odd = odd.reshape([1, 32]).map_err(show)?;
     let one = s.slice(0, 0..1).and_then(|s| s.slice(1, 1..2)).map_err(show)?;
     let half = x.slice(0, 0..32).map_err(show)?;
-    let got = half.linear(&Quantised::of(&odd, &one).map_err(show)?, None, None).map_err(show)?;
+    let got = half.linear(&Quantized::of(&odd, &one).map_err(show)?, None).map_err(show)?;
     let want: f32 = values[8..40].iter().map(|&v| 2.0 * f32::from(v)).sum();
     ensure_eq!(got.read::<f32>().await.map_err(show)?, [want], "an odd view");
     Ok(())
@@ -424,18 +423,18 @@ async fn deep_by(device: &Device, form: Blocks) -> Outcome {
     let k = 60_000 * 32;
     let weights = |k: usize| {
         let values = match form {
-            Blocks::Q8 => device.full([1, k], DType::I8, 1i8),
-            _ => device.full([1, k / 2], DType::U8, 0x99u8),
+            Blocks::Q8 => device.full([1, k], 1i8, DType::I8),
+            _ => device.full([1, k / 2], 0x99u8, DType::U8),
         };
         let values = values.map_err(show)?;
-        let scales = device.full([1, k / 32], DType::F16, 0.5f32).map_err(show)?;
-        Quantised::of(&values, &scales).map_err(|error| format!("{error:?}"))
+        let scales = device.full([1, k / 32], 0.5f32, DType::F16).map_err(show)?;
+        Quantized::of(&values, &scales).map_err(|error| format!("{error:?}"))
     };
-    let x = device.full([1, 1], DType::F32, 1.0f32).map_err(show)?;
+    let x = device.full([1, 1], 1.0f32, DType::F32).map_err(show)?;
     let x = x.broadcast_to([1, k]).map_err(show)?;
-    let got = x.linear(&weights(k)?, None, None).map_err(show)?;
+    let got = x.linear(&weights(k)?, None).map_err(show)?;
     ensure_eq!(got.read::<f32>().await.map_err(show)?, [k as f32 / 2.0], "of {k}");
-    let want = "quantised rows of 1920032, above 1920000
+    let want = "quantized rows of 1920032, above 1920000
   help: split the rows, and add the products of the parts";
     ensure_eq!(weights(k + 32).map(drop), Err(want.to_owned()), "one block more");
     Ok(())
@@ -446,16 +445,16 @@ async fn refuses(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let of = |dims: &[usize], dtype| device.zeros(dims, dtype).map_err(show);
     let text = |error: wharf::Error| format!("{error:?}");
-    let quantised = of(&[3, 4, 5], DType::F32)?.quantise(Blocks::Q8).await.map(drop).map_err(text);
-    let want = "quantise: weights [3, 4, 5] of rank 3, not [out, in]
+    let quantized = of(&[3, 4, 5], DType::F32)?.quantize(Blocks::Q8).await.map(drop).map_err(text);
+    let want = "quantize: weights [3, 4, 5] of rank 3, not [out, in]
   help: reshape to a matrix: `reshape([out, in])`";
-    ensure_eq!(quantised, Err(want.to_owned()), "rank");
-    let quantised = of(&[3, 4], DType::I32)?.quantise(Blocks::Q4).await.map(drop).map_err(text);
-    let want = "quantise: weights of i32, not f32, f16 or bf16
+    ensure_eq!(quantized, Err(want.to_owned()), "rank");
+    let quantized = of(&[3, 4], DType::I32)?.quantize(Blocks::Q4).await.map(drop).map_err(text);
+    let want = "quantize: weights of i32, not f32, f16 or bf16
   help: cast first: `cast(DType::F32)`";
-    ensure_eq!(quantised, Err(want.to_owned()), "dtype");
-    let parts = |v: &[usize], s: &[usize]| -> Result<Result<Quantised, String>, String> {
-        Ok(Quantised::of(&of(v, DType::I8)?, &of(s, DType::F16)?).map_err(text))
+    ensure_eq!(quantized, Err(want.to_owned()), "dtype");
+    let parts = |v: &[usize], s: &[usize]| -> Result<Result<Quantized, String>, String> {
+        Ok(Quantized::of(&of(v, DType::I8)?, &of(s, DType::F16)?).map_err(text))
     };
     let want = "rows of 40 values are no whole blocks of 32 (8 are left)
   help: fill rows up with zeros to whole blocks: `pad`";
@@ -463,22 +462,22 @@ async fn refuses(ctx: &Ctx) -> Outcome {
     let want = "values [3, 64] with scales [3, 1], not [3, 2]
   help: each block of a row has its own";
     ensure_eq!(parts(&[3, 64], &[3, 1])?.map(drop), Err(want.to_owned()), "scales");
-    let other = Quantised::of(&of(&[3, 64], DType::I8)?, &of(&[3, 2], DType::F32)?).map_err(text);
-    let want = "quantised values of i8 with scales of f32, not i8 with f16 or u8 with f16 or \
+    let other = Quantized::of(&of(&[3, 64], DType::I8)?, &of(&[3, 2], DType::F32)?).map_err(text);
+    let want = "quantized values of i8 with scales of f32, not i8 with f16 or u8 with f16 or \
         u8 with u16 or u8 with u32
   help: cast one of them: `cast(dtype)`";
     ensure_eq!(other.map(drop), Err(want.to_owned()), "parts");
     let weights = parts(&[3, 64], &[3, 2])??;
-    let made = of(&[3, 256], DType::F32)?.quantise(Blocks::Q4K).await.map(drop).map_err(text);
-    let want = "quantise: nothing is quantised to q4_k, which is only read
-  help: quantise to `Blocks::Q4` or `Blocks::Q8`, or read a file of GGUF that has it";
+    let made = of(&[3, 256], DType::F32)?.quantize(Blocks::Q4K).await.map(drop).map_err(text);
+    let want = "quantize: nothing is quantized to q4_k, which is only read
+  help: quantize to `Blocks::Q4` or `Blocks::Q8`, or read a file of GGUF that has it";
     ensure_eq!(made, Err(want.to_owned()), "what is only read");
-    let linear = of(&[2, 3], DType::F32)?.linear(&weights, None, None).map(drop).map_err(text);
+    let linear = of(&[2, 3], DType::F32)?.linear(&weights, None).map(drop).map_err(text);
     let want = "linear: inner dimensions differ: left [2, 3], weights [3, 64] (3 against 64)
   help: the last axis of the left side is as long as a row of the weights";
     ensure_eq!(linear, Err(want.to_owned()), "inner");
-    let linear = of(&[2, 64], DType::I32)?.linear(&weights, None, None).map(drop).map_err(text);
-    let want = "linear: i32 by quantised weights, not f32, f16 or bf16
+    let linear = of(&[2, 64], DType::I32)?.linear(&weights, None).map(drop).map_err(text);
+    let want = "linear: i32 by quantized weights, not f32, f16 or bf16
   help: cast first: `cast(DType::F32)`";
     ensure_eq!(linear, Err(want.to_owned()), "activations");
     Ok(())
@@ -490,12 +489,12 @@ async fn embedding(ctx: &Ctx, form: Blocks) -> Outcome {
     let mut random = Random::new(77);
     for dims in [[9, 64], [50, 40]] {
         let (tensor, _) = weights(&device, DType::F32, dims, NEAR, &mut random).await?;
-        let (table, _) = tensor.quantise(form).await.map_err(show)?;
+        let (table, _) = tensor.quantize(form).await.map_err(show)?;
         let tokens: Vec<i32> = (0..6).map(|_| random.below(dims[0]) as i32).collect();
         let (index, _) = device.upload(&tokens, [2, 3]).map_err(show)?;
         let got = table.embedding(&index).map_err(show)?;
         ensure_eq!(got.shape().dims(), [2, 3, dims[1]], "the shape");
-        let whole = table.dequantise(DType::F32).and_then(|table| table.embedding(&index));
+        let whole = table.dequantize(DType::F32).and_then(|table| table.embedding(&index));
         let got = got.read::<f32>().await.map_err(show)?;
         let want = whole.map_err(show)?.read::<f32>().await.map_err(show)?;
         ensure!(got == want, "{dims:?} {tokens:?}: {got:?}, not {want:?}");
@@ -513,7 +512,7 @@ async fn shadowed(ctx: &Ctx, form: Blocks) -> Outcome {
     let w = blocks(&device, form, [8, 512], &mut random).await?;
     let (x, _) = weights(&device, DType::F32, [3, 512], NEAR, &mut random).await?;
     let shadow = device.shadow(ShadowPolicy::all());
-    x.linear(&w, None, None).map_err(show)?.read::<f32>().await.map_err(show)?;
+    x.linear(&w, None).map_err(show)?.read::<f32>().await.map_err(show)?;
     let report = shadow.report().await.map_err(show)?;
     ensure!(report.wrong.is_none() && report.left_out.is_empty(), "{report}");
     ensure_eq!((report.operations, report.judged), (1, 24), "{report}");

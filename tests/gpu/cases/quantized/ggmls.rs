@@ -1,6 +1,6 @@
 //! Blocks as ggml's own program writes them, and what it makes of them.
 
-use wharf::tensor::{Blocks, Quantised};
+use wharf::tensor::{Blocks, Quantized};
 use wharf::{DType, Device, HostView, Target, Tensor, half};
 
 use super::{Random, count};
@@ -120,14 +120,14 @@ impl Parts {
     }
 
     /// Rows of so many blocks.
-    fn of(&self, device: &Device, rows: usize, parts: [Vec<u8>; 2]) -> Result<Quantised, String> {
+    fn of(&self, device: &Device, rows: usize, parts: [Vec<u8>; 2]) -> Result<Quantized, String> {
         let [values, scales] = parts;
         let (width, beside) = (values.len() / rows.max(1), scales.len() / rows.max(1));
         let (values, _) = device.upload(&values, [rows, width]).map_err(show)?;
         let beside = [rows, beside / self.dtype.width()];
         let scales = HostView::from_bytes(&scales, beside, self.dtype).map_err(show)?;
         let (scales, _) = device.upload_view(scales).map_err(show)?;
-        let weights = Quantised::of(&values, &scales).map_err(show)?;
+        let weights = Quantized::of(&values, &scales).map_err(show)?;
         // Nothing looks like any form of these dtypes.
         ensure!(width == 0 || weights.form() == self.form, "{:?} by its parts", weights.form());
         Ok(weights)
@@ -138,7 +138,7 @@ impl Parts {
         device: &Device,
         [rows, blocks]: [usize; 2],
         random: &mut Random,
-    ) -> Result<Quantised, String> {
+    ) -> Result<Quantized, String> {
         let [values, mut scales] = [Part::Values, Part::Scales].map(|part| {
             let bytes = rows * blocks * self.bytes(part);
             (0..bytes).map(|_| random.below(256) as u8).collect::<Vec<u8>>()
@@ -194,11 +194,11 @@ pub(super) async fn ggml(ctx: &Ctx, golden: &'static Golden) -> Outcome {
 }
 
 /// Weights are these numbers, bit for bit: as numbers, by index, and multiplied by ones.
-async fn as_ggml(device: &Device, weights: &Quantised, want: &[f32]) -> Outcome {
+async fn as_ggml(device: &Device, weights: &Quantized, want: &[f32]) -> Outcome {
     let Some(&[n, k]) = weights.shape().dims().first_chunk() else {
         return Err("no matrix".into());
     };
-    let got = weights.dequantise(DType::F32).map_err(show)?;
+    let got = weights.dequantize(DType::F32).map_err(show)?;
     let got = got.read::<f32>().await.map_err(show)?;
     for (i, (got, want)) in got.iter().zip(want).enumerate() {
         ensure!(got == want, "{n} x {k} {i}: {got}, not {want}");
@@ -212,7 +212,7 @@ async fn as_ggml(device: &Device, weights: &Quantised, want: &[f32]) -> Outcome 
         let one = device.with_target(target).eye(k, k, DType::F32).map_err(show)?;
         for rows in [k, 3, 1] {
             let one = one.slice(0, 0..rows).map_err(show)?;
-            let product = one.linear(weights, None, None).map_err(show)?;
+            let product = one.linear(weights, None).map_err(show)?;
             let got = product.t().map_err(show)?.read::<f32>().await.map_err(show)?;
             let wanted = want.chunks(k).flat_map(|row| &row[..rows]);
             let same = got.iter().zip(wanted).all(|(got, want)| got == want);
@@ -224,8 +224,8 @@ async fn as_ggml(device: &Device, weights: &Quantised, want: &[f32]) -> Outcome 
         // What neither begins at a quad of scales nor at sixteen values.
         let [values, heads] = [(weights.values(), 8), (weights.scales(), 5)]
             .map(|(all, first)| behind(all, first).map_err(show));
-        let late = Quantised::of(&values?, &heads?).map_err(show)?;
-        let product = one.linear(&late, None, None).and_then(|x| x.t()).map_err(show)?;
+        let late = Quantized::of(&values?, &heads?).map_err(show)?;
+        let product = one.linear(&late, None).and_then(|x| x.t()).map_err(show)?;
         let got = product.read::<f32>().await.map_err(show)?;
         ensure!(got == want, "{n} x {k} behind others");
     }

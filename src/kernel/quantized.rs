@@ -1,4 +1,4 @@
-//! Products with quantised weights: rows of X by rows of W, whose bytes become numbers in
+//! Products with quantized weights: rows of X by rows of W, whose bytes become numbers in
 //! registers.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //! rows, as fast as the weights are read; of many rows they stage both sides in workgroup memory.
 //!
 //! Many rows of f32 do not come here on software drivers: numbers are made of the weights in memory
-//! and multiplied as such (`docs/measured/quantised.md`).
+//! and multiplied as such (`docs/measured/quantized.md`).
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -30,26 +30,26 @@ use crate::layout::Layout;
 use crate::proof::Oracle;
 use crate::shape::Shape;
 pub(crate) use plan::{K_MAX, WeightsWay};
-use plan::{QuantisedPlan, ResultRows, cut};
-use text::{QuantisedJob, QuantisedTile};
+use plan::{QuantizedPlan, ResultRows, cut};
+use text::{QuantizedJob, QuantizedTile};
 
 pub(crate) mod choice;
 pub(crate) mod oracle;
 mod plan;
 pub mod text;
 
-/// A product with quantised weights, deferred. Its inputs are a view `[m, k]`, and values and
+/// A product with quantized weights, deferred. Its inputs are a view `[m, k]`, and values and
 /// scales of n rows of k, both dense; k is whole blocks.
 #[derive(Debug)]
-pub(crate) struct QuantisedProduct {
+pub(crate) struct QuantizedProduct {
     pub(crate) form: Blocks,
     /// What was tuned.
-    pub(crate) by: Option<QuantisedTile>,
+    pub(crate) by: Option<QuantizedTile>,
 }
 
-impl Core for QuantisedProduct {
+impl Core for QuantizedProduct {
     fn name(&self) -> &'static str {
-        "quantised product"
+        "quantized product"
     }
 
     fn is_long(&self) -> bool {
@@ -73,7 +73,7 @@ impl Core for QuantisedProduct {
         let (values, scales) = (values.realise(site)?, scales.realise(site)?);
         let n = values.layout.shape().dims()[0];
         let size = [m, n, k];
-        let plan = QuantisedPlan::by(self.by, self.form, size, site.batch_invariant, site.rig());
+        let plan = QuantizedPlan::by(self.by, self.form, size, site.batch_invariant, site.rig());
         let why = if self.by.is_some() { ", tuned" } else { "" };
         site.engine.remark(|| format!("{} weights by {plan}: {m} rows{why}", self.form.name()));
         let product = Blockwise { site, m, n, k, plan };
@@ -109,7 +109,7 @@ struct Blockwise<'a> {
     m: usize,
     n: usize,
     k: usize,
-    plan: QuantisedPlan,
+    plan: QuantizedPlan,
 }
 
 /// Columns of the result with their weights, which lie in one segment each.
@@ -198,7 +198,7 @@ impl Blockwise<'_> {
         }
         let tail = tail.reached()?;
         let begin = part.index * output.segment;
-        let job = QuantisedJob {
+        let job = QuantizedJob {
             size: [word(rows)?, word(columns)?, word(self.k / BLOCK)?, step],
             first: words([part.rows.start, panel.columns.start, part.pitch, 0])?,
             result: words([begin / 4, output.segment / 4])?,
@@ -219,5 +219,5 @@ impl Blockwise<'_> {
 }
 
 fn wrong(message: &str) -> Error {
-    mistake("a quantised product", message)
+    mistake("a quantized product", message)
 }

@@ -1,4 +1,4 @@
-// Products of a few rows with weights quantised in blocks: as fast as the weights are read.
+// Products of a few rows with weights quantized in blocks: as fast as the weights are read.
 //
 // `across` lanes have four columns each, and `down` rows of lanes stand along k: each lane takes
 // every so many sixteen bytes of its columns. Lanes that are neighbours need the same of X, or what

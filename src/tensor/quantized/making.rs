@@ -1,9 +1,9 @@
-//! What quantises weights on the device, and what it says of that.
+//! What quantizes weights on the device, and what it says of that.
 
 use core::fmt;
 use core::future::Future;
 
-use super::{Quantised, QuantisedCause};
+use super::{Quantized, QuantizedCause};
 use crate::dtype::DType;
 use crate::engine::site::asked_at;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use crate::shape::Shape;
 use crate::tensor::cause::by_f32;
 use crate::tensor::{Pad, Tensor};
 
-/// What quantising did to weights.
+/// What quantizing did to weights.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "weights that are not finite become NaN: look, or write `let (w, _) = ..`"]
 #[non_exhaustive]
@@ -95,7 +95,7 @@ impl fmt::Display for Rounding {
 }
 
 impl Tensor {
-    /// Quantises weights `[out, in]` in blocks along the last axis, which products sum over, on the
+    /// Quantizes weights `[out, in]` in blocks along the last axis, which products sum over, on the
     /// device; and says what that did to them, which is read back, and waited for: some 40 bytes.
     ///
     /// A weight stored as `[in, out]` is given as `weight.t()`, and copied. A block with NaN or
@@ -117,37 +117,35 @@ impl Tensor {
     /// use wharf::tensor::Blocks;
     ///
     /// let (weight, _) = device.upload(&[127.0f32, -50.2], [1, 2])?; // a scale of about 1
-    /// let (weight, rounding) = weight.quantise(Blocks::Q8).await?;
+    /// let (weight, rounding) = weight.quantize(Blocks::Q8).await?;
     /// assert!(rounding.is_finite() && rounding.abs_error_max < 0.5, "{rounding}");
-    /// let y = device.ones([1, 2], wharf::DType::F32)?.linear(&weight, None, None)?;
-    /// assert!((y.scalar::<f32>()? - 76.8).abs() < 1.0);
+    /// let y = device.ones([1, 2], wharf::DType::F32)?.linear(&weight, None)?;
+    /// assert!((y.read_scalar_now::<f32>()? - 76.8).abs() < 1.0);
     /// # Ok(()) });
     /// ```
-    #[doc(alias = "quantize")]
     #[track_caller]
-    pub fn quantise(
+    pub fn quantize(
         &self,
         to: Blocks,
-    ) -> impl Future<Output = Result<(Quantised, Rounding)>> + use<'_> {
-        self.quantise_by(to, Drive::Wake, CallSite::of("quantise"))
+    ) -> impl Future<Output = Result<(Quantized, Rounding)>> + use<'_> {
+        self.quantize_by(to, Drive::Wake, CallSite::of("quantize"))
     }
 
-    /// [`Tensor::quantise`], blocking.
-    #[doc(alias = "quantize")]
+    /// [`Tensor::quantize`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
     #[track_caller]
-    pub fn to_quantised(&self, to: Blocks) -> Result<(Quantised, Rounding)> {
-        pollster::block_on(self.quantise_by(to, Drive::Block, CallSite::of("to_quantised")))
+    pub fn quantize_now(&self, to: Blocks) -> Result<(Quantized, Rounding)> {
+        pollster::block_on(self.quantize_by(to, Drive::Block, CallSite::of("quantize_now")))
     }
 
-    async fn quantise_by(
+    async fn quantize_by(
         &self,
         to: Blocks,
         drive: Drive,
         site: CallSite,
-    ) -> Result<(Quantised, Rounding)> {
+    ) -> Result<(Quantized, Rounding)> {
         let made = asked_at(site.location, || self.in_blocks(to));
-        let (weights, errors) = made.map_err(|error| error.during("quantise"))?;
+        let (weights, errors) = made.map_err(|error| error.during("quantize"))?;
         let errors = errors.read_all::<f32>(drive, site).await?;
         Ok((weights, self.rounding(to, &errors)))
     }
@@ -163,11 +161,11 @@ impl Tensor {
     }
 
     /// The weights, and nine numbers about what became of them.
-    fn in_blocks(&self, to: Blocks) -> Result<(Quantised, Self)> {
+    fn in_blocks(&self, to: Blocks) -> Result<(Quantized, Self)> {
         let shape = *self.shape();
-        let [out, k] = *shape.dims() else { return Err(QuantisedCause::Rank { shape }.into()) };
+        let [out, k] = *shape.dims() else { return Err(QuantizedCause::Rank { shape }.into()) };
         if !by_f32(self.dtype()) {
-            return Err(QuantisedCause::Weights { dtype: self.dtype() }.into());
+            return Err(QuantizedCause::Weights { dtype: self.dtype() }.into());
         }
         to.maker()?;
         let blocks = k.div_ceil(BLOCK);
@@ -180,7 +178,7 @@ impl Tensor {
             };
             let [values, scales] = [empty(Share::Values)?, empty(Share::Scales)?];
             let errors = device.zeros([9], DType::F32)?;
-            return Ok((Quantised::checked(to, [&values, &scales], shape)?, errors));
+            return Ok((Quantized::checked(to, [&values, &scales], shape)?, errors));
         }
         let zero = || Pad::Constant(0.0f32.into());
         let filled =
@@ -193,7 +191,7 @@ impl Tensor {
         };
         let errors = made.errors(&filled)?;
         let values = made.stored.reshape(Share::Values.shape(to, &Shape::new([out, width])?)?)?;
-        Ok((Quantised::checked(to, [&values, &made.scale], shape)?, errors))
+        Ok((Quantized::checked(to, [&values, &made.scale], shape)?, errors))
     }
 }
 
