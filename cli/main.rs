@@ -17,9 +17,6 @@ wharf: tensors on any GPU, and what becomes of them
 Each has a `--help` of its own.
 ";
 
-/// `EX_USAGE` of BSD's sysexits.
-const EXIT_USAGE: u8 = 64;
-
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     let command = arguments.next().map(|word| word.to_string_lossy().into_owned());
@@ -36,7 +33,7 @@ fn main() -> ExitCode {
             let unknown = unknown.map(|word| format!("wharf: no command {word:?}\n\n"));
             let text = unknown.unwrap_or_default() + HELP;
             let _ = std::io::stderr().write_all(text.as_bytes());
-            ExitCode::from(EXIT_USAGE)
+            ExitCode::from(doctor::grammar::EXIT_USAGE)
         }
     }
 }

@@ -2,7 +2,6 @@
 //! once.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -25,20 +24,7 @@ const WIDTHS: [usize; 4] = [24, 18, 16, 20];
 
 /// The program, with the arguments that follow its name.
 pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
-    let mut page = Page::stdout();
-    let code = match Options::read(arguments) {
-        Ok(Some(options)) => run(&mut page, &options),
-        Ok(None) => {
-            page.text(args::HELP);
-            0
-        }
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "wharf bench: {error}\n\n{}", args::USAGE);
-            crate::EXIT_USAGE
-        }
-    };
-    ExitCode::from(code)
+    args::GRAMMAR.answer(arguments, |words| Ok(Options::of(words)), run)
 }
 
 fn run(page: &mut Page, options: &Options) -> u8 {

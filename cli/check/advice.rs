@@ -100,6 +100,7 @@ mod tests {
     use wharf::caps::Caps;
 
     use super::*;
+    use crate::doctor::grammar::Words;
 
     /// An f32 matrix of 1.5 MiB.
     fn archive() -> Archive {
@@ -125,8 +126,9 @@ mod tests {
     /// Two that are alike are told apart by their index.
     #[test]
     fn a_larger_adapter_that_is_listed_is_named() {
-        let (archive, words) = (archive(), ["file".into()].into_iter());
-        let options = Options::read(words).expect("a command line").expect("no help");
+        let (archive, mut words) = (archive(), Words::default());
+        words.free.push("file".into());
+        let options = Options::of(&words).expect("a command line");
         let first = |others: &[u64]| said(&archive, &options, others)[0].clone();
         let named = first(&[1, 8, 8]);
         assert!(named.starts_with("--adapter 2, GPU 8: yes: every tensor"), "{named}");

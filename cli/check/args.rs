@@ -1,21 +1,31 @@
 //! What may be written on the command line.
 
-use std::ffi::OsString;
-
 use wharf::DType;
 use wharf::caps::Caps;
 use wharf::set::Arrival;
 use wharf::tensor::Blocks;
 
+use crate::doctor::grammar::{Grammar, Words};
 use crate::doctor::paper::known;
 use crate::doctor::table::quote;
 
-pub(super) const USAGE: &str = "\
-usage: wharf check FILE [--adapter TEXT | --on NAME] [--as DTYPE] [--lossless] [--cap SIZE]
-                        [--reserve SIZE] [--json]
-       wharf check --help";
+pub(super) const GRAMMAR: Grammar = Grammar {
+    name: "wharf check",
+    help: HELP,
+    options: &[
+        ("--adapter", 1),
+        ("--on", 1),
+        ("--as", 1),
+        ("--lossless", 0),
+        ("--cap", 1),
+        ("--reserve", 1),
+        ("--json", 0),
+    ],
+    apart: &[&["--on", "--adapter"]],
+    free: 1,
+};
 
-pub(super) const HELP: &str = "\
+const HELP: &str = "\
 wharf check: will the tensors of this file arrive on my GPU, as what, and will they fit?
 
 Reads the headers of a file of safetensors (or of several with their index), npy, npz or GGUF, and
@@ -23,6 +33,7 @@ nothing else.
 
 usage: wharf check FILE [--adapter TEXT | --on NAME] [--as DTYPE] [--lossless] [--cap SIZE]
                         [--reserve SIZE] [--json]
+       wharf check --help
 
   --adapter TEXT  on this adapter instead of the best: its index in the doctor's table, or words
                   out of its name, vendor, driver, backend or kind
@@ -95,45 +106,21 @@ fn arrival(text: &str) -> Result<Arrival, String> {
     known.ok_or_else(|| format!("{} is none of f32 f16 bf16 f64 f8e4m3 f8e5m2 q8 q4", quote(text)))
 }
 
-fn elsewhere(text: &str) -> Result<Place, String> {
-    known(text).map(|caps| Place::There(Box::new(caps)))
-}
-
 impl Options {
-    /// Reads the arguments that follow the command; `None` where help is asked for.
-    pub(super) fn read(arguments: impl Iterator<Item = OsString>) -> Result<Option<Self>, String> {
-        let mut words = arguments.map(|word| {
-            word.into_string()
-                .map_err(|word| format!("{} is not UTF-8", quote(&word.to_string_lossy())))
-        });
-        let mut file = None;
-        let (mut to, mut cap, mut reserve, mut place) = (None, None, 0, Place::Best);
-        let (mut lossless, mut json) = (false, false);
-        while let Some(word) = words.next() {
-            let word = word?;
-            let mut value = |option: &str| {
-                words.next().unwrap_or_else(|| Err(format!("{option} needs a value")))
-            };
-            match word.as_str() {
-                "--help" | "-h" => return Ok(None),
-                "--json" => json = true,
-                "--lossless" => lossless = true,
-                "--as" => to = Some(arrival(&value("--as")?)?),
-                "--cap" => cap = Some(size(&value("--cap")?)?),
-                "--reserve" => reserve = size(&value("--reserve")?)?,
-                "--adapter" | "--on" if !matches!(place, Place::Best) => {
-                    return Err("one of --adapter and --on, once".into());
-                }
-                "--adapter" => place = Place::Named(value("--adapter")?),
-                "--on" => place = elsewhere(&value("--on")?)?,
-                option if option.starts_with('-') => {
-                    return Err(format!("unknown option {}", quote(option)));
-                }
-                _ if file.is_some() => return Err(format!("one file, not {} too", quote(&word))),
-                _ => file = Some(word),
-            }
-        }
-        let file = file.ok_or("which file?")?;
-        Ok(Some(Self { file, place, to, lossless, cap, reserve, json }))
+    pub(super) fn of(words: &Words) -> Result<Self, String> {
+        let place = match (words.value("--adapter"), words.value("--on")) {
+            (Some(text), _) => Place::Named(text.into()),
+            (_, Some(text)) => Place::There(Box::new(known(text)?)),
+            _ => Place::Best,
+        };
+        Ok(Self {
+            file: words.free.first().ok_or("which file?")?.clone(),
+            place,
+            to: words.value("--as").map(arrival).transpose()?,
+            lossless: words.has("--lossless"),
+            cap: words.value("--cap").map(size).transpose()?,
+            reserve: words.value("--reserve").map_or(Ok(0), size)?,
+            json: words.has("--json"),
+        })
     }
 }

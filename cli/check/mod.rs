@@ -1,7 +1,6 @@
 //! Will the tensors of a file arrive on a GPU, as what, and will they fit? Only the header is read.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 
 use wharf::adapter::Verdict as Choice;
@@ -26,20 +25,8 @@ const EXIT_UNREADABLE: u8 = 66;
 
 /// The program, with the arguments that follow its name.
 pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
-    let page = Page::stdout();
-    let code = match Options::read(arguments) {
-        Ok(Some(options)) => pollster::block_on(run(&page, &options)),
-        Ok(None) => {
-            page.text(args::HELP);
-            0
-        }
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "wharf check: {error}\n\n{}", args::USAGE);
-            crate::EXIT_USAGE
-        }
-    };
-    ExitCode::from(code)
+    let run = |page: &mut Page, options: &Options| pollster::block_on(run(page, options));
+    args::GRAMMAR.answer(arguments, Options::of, run)
 }
 
 /// An adapter that is asked: here, or known by its capabilities.

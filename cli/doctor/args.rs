@@ -1,26 +1,44 @@
 //! What may be written on the command line.
 
-use core::fmt;
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use wharf::caps::Caps;
 
-use super::fit::Question;
+use super::fit::{EXAMPLES, Question};
+use super::grammar::{Grammar, Words};
 use super::paper;
-use super::table::quote;
 
-/// The exit code for a command line that cannot be understood: `EX_USAGE` of BSD's sysexits.
-pub(crate) const EXIT_USAGE: u8 = 64;
+pub(super) const GRAMMAR: Grammar = Grammar {
+    name: "doctor",
+    help: HELP,
+    options: &[
+        ("--adapter", 1),
+        ("--on", 1),
+        ("--json", 0),
+        ("--explain", 0),
+        ("--would-it-fit", 1),
+        ("--passport", 1),
+        ("--compare", 2),
+        ("--atlas", 1),
+        ("--replay", 1),
+    ],
+    apart: &[
+        &[
+            "--json",
+            "--explain",
+            "--would-it-fit",
+            "--passport",
+            "--compare",
+            "--atlas",
+            "--replay",
+        ],
+        &["--on", "--adapter", "--compare", "--atlas"],
+        &["--on", "--explain", "--passport", "--replay"],
+    ],
+    free: 0,
+};
 
-pub(crate) const USAGE: &str = "\
-usage: doctor [--adapter TEXT]
-              [--json | --explain | --would-it-fit SPEC | --passport FILE | --replay FILE]
-       doctor --on NAME [--json | --would-it-fit SPEC]
-       doctor --compare FILE FILE | --atlas FOLDER
-       doctor --help";
-
-pub(crate) const HELP: &str = "\
+const HELP: &str = "\
 doctor: why can't my tensor be moved to the GPU?
 
 Lists every adapter, shows what each dtype becomes on the chosen one, and carries every dtype to
@@ -102,7 +120,6 @@ pub(crate) enum Mode {
     Compare([String; 2]),
     Atlas(String),
     Replay(PathBuf),
-    Help,
 }
 
 /// The command line, understood.
@@ -110,144 +127,31 @@ pub(crate) enum Mode {
 pub(crate) struct Options {
     pub(crate) adapter: Option<String>,
     /// An adapter that is not here.
-    pub(crate) on: Option<Box<Caps>>,
+    pub(crate) on: Option<Caps>,
     pub(crate) mode: Mode,
 }
 
-/// Why the command line could not be understood.
-#[derive(Debug)]
-pub(crate) enum UsageError {
-    Unknown(String),
-    NoValue(&'static str),
-    Unwanted(&'static str),
-    Twice(&'static str),
-    Together(&'static str, &'static str),
-    NotUnicode(OsString),
-    Spec(String),
-    Nowhere(String),
-}
-
-impl fmt::Display for UsageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(text) => write!(f, "unknown argument {}", quote(text)),
-            Self::NoValue(option) => write!(f, "{option} needs a value"),
-            Self::Unwanted(option) => write!(f, "{option} takes no value"),
-            Self::Twice(option) => write!(f, "{option} is given twice"),
-            Self::Together(one, other) => write!(f, "{one} and {other} do not go together"),
-            Self::NotUnicode(text) => write!(f, "{} is not UTF-8", quote(&text.to_string_lossy())),
-            Self::Nowhere(error) => f.write_str(error),
-            Self::Spec(error) => {
-                write!(f, "--would-it-fit: {error}\n        for example {}", super::fit::EXAMPLES)
-            }
-        }
-    }
-}
-
-impl Mode {
-    /// Whether an adapter that is not here can be asked so.
-    const fn is_on_paper(&self) -> bool {
-        matches!(self, Self::Check | Self::Json | Self::Fit(_) | Self::Help)
-    }
-
-    const fn option(&self) -> &'static str {
-        match self {
-            Self::Check => "",
-            Self::Json => "--json",
-            Self::Explain => "--explain",
-            Self::Fit(_) => "--would-it-fit",
-            Self::Passport(_) => "--passport",
-            Self::Compare(_) => "--compare",
-            Self::Atlas(_) => "--atlas",
-            Self::Replay(_) => "--replay",
-            Self::Help => "--help",
-        }
-    }
-}
-
 impl Options {
-    /// Reads the arguments that follow the program's name.
-    pub(crate) fn read(arguments: impl Iterator<Item = OsString>) -> Result<Self, UsageError> {
-        let mut options = Self { adapter: None, on: None, mode: Mode::Check };
-        let mut words = arguments.map(|word| word.into_string().map_err(UsageError::NotUnicode));
-        while let Some(word) = words.next() {
-            let word = word?;
-            let (name, attached) = match word.split_once('=') {
-                Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),
-                _ => (word.as_str(), None),
-            };
-            let plain = |option| {
-                if attached.is_some() { Err(UsageError::Unwanted(option)) } else { Ok(()) }
-            };
-            let mode = match name {
-                "--help" | "-h" => plain("--help").map(|()| Mode::Help)?,
-                "--json" => plain("--json").map(|()| Mode::Json)?,
-                "--explain" => plain("--explain").map(|()| Mode::Explain)?,
-                "--would-it-fit" => {
-                    let spec = value("--would-it-fit", attached, &mut words)?;
-                    Mode::Fit(Question::parse(&spec).map_err(UsageError::Spec)?)
-                }
-                "--passport" => Mode::Passport(value("--passport", attached, &mut words)?),
-                "--atlas" => Mode::Atlas(value("--atlas", attached, &mut words)?),
-                "--compare" => {
-                    let one = value("--compare", attached, &mut words)?;
-                    Mode::Compare([one, value("--compare", None, &mut words)?])
-                }
-                "--replay" => Mode::Replay(value("--replay", attached, &mut words)?.into()),
-                "--adapter" => {
-                    let text = value("--adapter", attached, &mut words)?;
-                    if options.adapter.replace(text).is_some() {
-                        return Err(UsageError::Twice("--adapter"));
-                    }
-                    continue;
-                }
-                "--on" => {
-                    let text = value("--on", attached, &mut words)?;
-                    let caps = paper::known(&text).map_err(UsageError::Nowhere)?;
-                    if options.on.replace(Box::new(caps)).is_some() {
-                        return Err(UsageError::Twice("--on"));
-                    }
-                    continue;
-                }
-                _ => return Err(UsageError::Unknown(word)),
-            };
-            options.enter(mode)?;
-        }
-        match (&options.on, &options.adapter, &options.mode) {
-            (Some(_), Some(_), _) => Err(UsageError::Together("--on", "--adapter")),
-            (Some(_), _, mode) if !mode.is_on_paper() => {
-                Err(UsageError::Together("--on", mode.option()))
-            }
-            (_, Some(_), mode @ (Mode::Compare(_) | Mode::Atlas(_))) => {
-                Err(UsageError::Together("--adapter", mode.option()))
-            }
-            _ => Ok(options),
-        }
-    }
-
-    /// Help goes with everything, the other modes with nothing.
-    fn enter(&mut self, mode: Mode) -> Result<(), UsageError> {
-        match (&self.mode, &mode) {
-            (Mode::Help, _) => return Ok(()),
-            (Mode::Check, _) | (_, Mode::Help) => {}
-            (now, next) if now.option() == next.option() => {
-                return Err(UsageError::Twice(next.option()));
-            }
-            (now, next) => return Err(UsageError::Together(now.option(), next.option())),
-        }
-        self.mode = mode;
-        Ok(())
-    }
-}
-
-/// The value of an option: after its `=`, or the next word.
-fn value(
-    option: &'static str,
-    attached: Option<String>,
-    words: &mut impl Iterator<Item = Result<String, UsageError>>,
-) -> Result<String, UsageError> {
-    match attached {
-        Some(text) => Ok(text),
-        None => words.next().unwrap_or(Err(UsageError::NoValue(option))),
+    pub(crate) fn of(words: &Words) -> Result<Self, String> {
+        let path = |option| words.value(option).map(str::to_owned);
+        let fit = |spec| {
+            let complaint =
+                |error| format!("--would-it-fit: {error}\n        for example {EXAMPLES}");
+            Question::parse(spec).map(Mode::Fit).map_err(complaint)
+        };
+        let modes = [
+            words.has("--json").then_some(Mode::Json),
+            words.has("--explain").then_some(Mode::Explain),
+            words.value("--would-it-fit").map(fit).transpose()?,
+            path("--passport").map(Mode::Passport),
+            words
+                .values("--compare")
+                .and_then(|both| Some(Mode::Compare(both.to_vec().try_into().ok()?))),
+            path("--atlas").map(Mode::Atlas),
+            path("--replay").map(|path| Mode::Replay(path.into())),
+        ];
+        let mode = modes.into_iter().flatten().next().unwrap_or(Mode::Check);
+        let on = words.value("--on").map(paper::known).transpose()?;
+        Ok(Self { adapter: path("--adapter"), on, mode })
     }
 }

@@ -9,7 +9,6 @@
 //! not here.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -23,6 +22,7 @@ mod compare;
 mod diagnosis;
 mod explain;
 mod fit;
+pub(crate) mod grammar;
 mod json;
 mod live;
 pub(crate) mod paper;
@@ -41,25 +41,11 @@ use verdict::Verdict;
 
 /// The program, with the arguments that follow its name.
 pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    // Probing drivers makes them log complaints; the diagnosis reports what matters.
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
-    let mut page = Page::stdout();
-    let code = match Options::read(arguments) {
-        Ok(options) => pollster::block_on(run(&options, &mut page)),
-        Err(error) => {
-            // Unlike `eprintln!`, this does not mind a closed standard error.
-            let _ = writeln!(std::io::stderr(), "doctor: {error}\n\n{}", args::USAGE);
-            args::EXIT_USAGE
-        }
-    };
-    ExitCode::from(code)
+    let run = |page: &mut Page, options: &Options| pollster::block_on(run(options, page));
+    args::GRAMMAR.answer(arguments, Options::of, run)
 }
 
 async fn run(options: &Options, page: &mut Page) -> u8 {
-    if let Mode::Help = options.mode {
-        page.text(args::HELP);
-        return 0;
-    }
     match &options.mode {
         Mode::Compare(paths) => return compare::compare(page, paths),
         Mode::Atlas(folder) => return atlas::write(page, folder),

@@ -119,10 +119,13 @@ fn it_is_asked_whether_a_tensor_would_fit() {
         assert!(flat.contains(text) && flat.contains("on paper"), "{name} {spec}: {said}");
         assert_eq!(got, code, "{name} {spec}: {said}");
     }
-    let rows: [(&[&str], &str); 4] = [
+    let rows: [(&[&str], &str); 7] = [
         (&["--on", "a toaster"], "--on `a toaster` is none of webgpu_baseline lavapipe"),
         (&["--on"], "--on needs a value"),
         (&["--on", "browser", "--adapter", "0"], "--on and --adapter do not go together"),
+        (&["--adapter=0", "--adapter", "0"], "--adapter is given twice"),
+        (&["--json", "--explain"], "--json and --explain do not go together"),
+        (&["json"], "unknown argument `json`"),
         (&["--on", "browser", "--explain"], "--on and --explain do not go together"),
     ];
     for (arguments, text) in rows {
