@@ -21,6 +21,7 @@ mod kind;
 mod loose;
 mod matrices;
 mod names;
+mod product;
 mod reduction;
 mod refusal;
 mod round;
@@ -36,6 +37,9 @@ pub use joint::{Joint, joint_table};
 pub use kind::Kind;
 pub use matrices::{matrix_room, matrix_table};
 pub use names::Op;
+#[doc(hidden)]
+pub use product::PRODUCT_WORDS;
+pub use product::product_room;
 pub use reduction::{Reduction, reduction_table};
 pub use refusal::Refusal;
 pub(crate) use round::{computing, largest, round_to, smallest};

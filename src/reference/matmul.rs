@@ -2,7 +2,7 @@
 
 use super::{Exact, Number, Strided, places};
 use crate::dtype::{Class, DType};
-use crate::op::{computing, largest, smallest, wrapped};
+use crate::op::{computing, largest, product_room, smallest, wrapped};
 
 /// The product over an index space `[batch .., m, n]`, in row-major order. The operands walk
 /// `[batch .., m, k]` and `[batch .., k, n]`.
@@ -64,16 +64,15 @@ pub fn matmul_dtype(dtype: DType) -> DType {
     }
 }
 
-/// Whether a product over `k` keeps its contract. It may be off by `(min(k, 256) + k / 256 + 2) u`
-/// times the sum of the terms' magnitudes, plus its own rounding; `u` is half a unit in the last
-/// place of the summing type. Where that sum is beyond the range of the type, the product
-/// may also be infinite or NaN.
+/// Whether a product over `k` keeps its contract: [`product_room`] times the sum of the terms'
+/// magnitudes, plus its own rounding. Where that sum is beyond the range of the summing type, the
+/// product may also be infinite or NaN.
 #[must_use]
 pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Number) -> bool {
     let (Number::Float(want), Number::Float(got)) = (exact.value, got) else {
         return exact.value == got;
     };
-    let (unit, largest, smallest) = summing(dtype);
+    let largest = largest(computing(dtype));
     // Half a unit in the last place of the stored type, and where its infinity begins.
     let (half, limit, tiny) = match dtype {
         DType::F16 => (2f64.powi(-11), 65_520.0, 2f64.powi(-25)),
@@ -87,7 +86,7 @@ pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Number) -> bool {
     if !want.is_finite() || got.is_nan() {
         return false;
     }
-    let off = room(k, exact.scale, unit, smallest);
+    let off = room(dtype, k, exact.scale);
     let off = off + half * (want.abs() + off) + tiny;
     if got.is_infinite() { want.abs() + off >= limit } else { (got - want).abs() <= off }
 }
@@ -95,18 +94,10 @@ pub fn matmul_keeps(dtype: DType, k: usize, exact: Exact, got: Number) -> bool {
 /// How far a sum of `k` products may lie from the exact one before it is stored; `None` where
 /// nothing is said.
 pub(crate) fn matmul_room(dtype: DType, k: usize, scale: f64) -> Option<f64> {
-    let (unit, largest, smallest) = summing(dtype);
-    (scale <= largest).then(|| room(k, scale, unit, smallest))
+    (scale <= largest(computing(dtype))).then(|| room(dtype, k, scale))
 }
 
-/// Half a unit in the last place of the summing type, and its ends.
-fn summing(dtype: DType) -> (f64, f64, f64) {
-    let unit = if dtype == DType::F64 { 2f64.powi(-53) } else { 2f64.powi(-24) };
-    (unit, largest(computing(dtype)), smallest(dtype))
-}
-
-fn room(k: usize, scale: f64, unit: f64, smallest: f64) -> f64 {
-    let terms = k.min(256) as f64 + (k / 256) as f64 + 2.0;
+fn room(dtype: DType, k: usize, scale: f64) -> f64 {
     // Subnormal terms may count as zero.
-    terms * unit * scale + (k as f64 + 1.0) * smallest
+    product_room(dtype, k) * scale + (k as f64 + 1.0) * smallest(dtype)
 }

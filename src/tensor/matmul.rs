@@ -23,10 +23,9 @@ impl Tensor {
     ///
     /// Any strides are read in place: `x.matmul(&w.t()?)` copies nothing. Both sides have one
     /// dtype, which is the result's; integers narrower than 32 bits are summed in 32, wrapping, and
-    /// the result is `i32` or `u32`. f16 and bf16 are summed in f32 and rounded once. For `u` half
-    /// a unit in the last place of the summing type, a float result is off by at most
-    /// `(min(k, 256) + k / 256 + 2) u` times the sum of the terms' magnitudes, and by its own
-    /// rounding; NaN and infinity propagate. Deferred.
+    /// the result is `i32` or `u32`. f16 and bf16 are summed in f32 and rounded once. A float
+    /// result is off by at most its [room](crate::op::product_room) times the sum of the terms'
+    /// magnitudes, and by its own rounding; NaN and infinity propagate. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

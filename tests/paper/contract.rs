@@ -1,7 +1,9 @@
 //! The numeric contract in the documentation is the one that is tested.
 
 use wharf::DType;
-use wharf::op::{Op, composed_table, contract_table, joint_table, matrix_table, reduction_table};
+use wharf::op::{
+    Op, PRODUCT_WORDS, composed_table, contract_table, joint_table, matrix_table, reduction_table,
+};
 use wharf::reference::{Number, apply, keeps};
 
 #[test]
@@ -16,6 +18,11 @@ fn the_documented_contract_is_the_tested_one() {
          # Rows, running reductions, attention, and what is drawn\n\n{}\n\
          # Operations that are made of others\n\nWhat is not here is off by what it is \
          made of, one rounded after the other.\n\n{}\n\
+         # Products\n\nA float of `matmul`, `linear` or a convolution sums `k` products. It is off \
+         by at most {PRODUCT_WORDS} of the sum of their magnitudes, where `eps` is 2^-52 for f64 \
+         and 2^-23 for all others, and by its own rounding. Where that sum leaves the range of \
+         the type that sums, it may also be infinite or NaN. Of weights in blocks \
+         [`linear`](crate::Tensor::linear) says what holds.\n\n\
          # Matrices\n\nOf f32, `n` by `n`, where `eps` is 2^-23. Where a result leaves the range \
          of f32 on the way, nothing is said.\n\n{}\n\
          # Fourier transforms\n\nOf f32, `n` long. Each part of each number of `rfft`, `irfft`, \

@@ -2,7 +2,7 @@
 //! its bound.
 
 use wharf::caps::{Caps, Feature};
-use wharf::op::Op;
+use wharf::op::{Op, product_room};
 use wharf::reference::{self, Number, matmul_dtype, matmul_keeps};
 use wharf::testing::Inside;
 use wharf::{Adapter, DType, Device, Target, Tensor};
@@ -250,7 +250,7 @@ async fn check(bytes: [&[u8]; 2], sides: [&Tensor; 2], got: &Tensor) -> Outcome 
         let got = value(dtype, got);
         ensure!(matmul_keeps(dtype, k, want, got), "{place}: index {i}: {got:?}, not {want:?}");
         if let (DType::F32, Number::Float(exact), Number::Float(got)) = (dtype, want.value, got) {
-            let room = (k.min(256) + k / 256 + 2) as f64 * 2f64.powi(-24) * want.scale;
+            let room = product_room(dtype, k) * want.scale;
             met("matmul", (got - exact).abs() / room, &format!("k = {k}"));
         }
     }

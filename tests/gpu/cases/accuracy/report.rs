@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use wharf::DType;
-use wharf::op::{Tolerance, composed_bound, matrix_room};
+use wharf::op::{PRODUCT_WORDS, Tolerance, composed_bound, matrix_room};
 
 use super::met::all;
 use super::{DENSE, DENSE_F64};
@@ -82,9 +82,7 @@ fn other(name: &str, part: f64, place: &str) -> String {
             let times = if times == 1.0 { String::new() } else { format!("{times} ") };
             [format!("{times}(n + 16) eps"), format!("{needed} of it")]
         }
-        (None, None) if name == "matmul" => {
-            ["(min(k, 256) + k / 256 + 2) eps / 2".into(), format!("{needed} of it")]
-        }
+        (None, None) if name == "matmul" => [PRODUCT_WORDS.into(), format!("{needed} of it")],
         (None, None) => ["(log2 n + 2) eps".into(), format!("{needed} of it")],
     };
     format!("| `{name}` | {contract} | {measured} | {place} |\n")
