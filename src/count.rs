@@ -1,5 +1,6 @@
 //! Counts as the narrower integers of kernels and hosts. Sizes are checked long before this. A
-//! count that still does not fit is a mistake of wharf's own: an error, never a smaller count.
+//! count that still does not fit is a mistake of wharf's own: an error, never a smaller count. And
+//! how bytes are told.
 
 use crate::error::{Result, mistake};
 
@@ -48,6 +49,20 @@ pub(crate) const fn wrapped_i64(n: i64) -> u32 {
     n as u32
 }
 
+/// Bytes in the largest binary unit that keeps the number readable: `1.5 GiB`.
+#[must_use]
+pub fn bytes(n: u64) -> String {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut unit = 0;
+    let mut value = n as f64;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let text = if value < 100.0 { format!("{value:.1}") } else { format!("{value:.0}") };
+    format!("{} {}", text.strip_suffix(".0").unwrap_or(&text), UNITS[unit])
+}
+
 /// A device's count as the host takes it.
 pub(crate) fn index(n: u64) -> Result<usize> {
     usize::try_from(n).map_err(|_| mistake("counting", format!("{n} is beyond this host")))
@@ -57,6 +72,23 @@ pub(crate) fn index(n: u64) -> Result<usize> {
 mod tests {
     use super::*;
     use crate::error::ErrorKind;
+
+    #[test]
+    fn bytes_are_told_in_a_unit_that_keeps_them_short() {
+        let rows = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1 << 20, "1 MiB"),
+            ((1 << 20) + 1, "1 MiB"),
+            (3 << 29, "1.5 GiB"),
+            (200 << 40, "200 TiB"),
+            (1 << 50, "1 PiB"),
+            (u64::MAX, "16 EiB"),
+        ];
+        for (n, want) in rows {
+            assert_eq!(bytes(n), want, "{n}");
+        }
+    }
 
     #[test]
     fn what_does_not_fit_is_an_error_and_no_smaller_count() {

@@ -6,12 +6,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use crate::count::bytes as size;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exec::{
     Asked, Clearing, Fault, Faults, Hit, Job, Pipelines, Ready, Recording, Seat, dump,
 };
-use crate::gpu::cause::{DeviceCause, bytes as size};
+use crate::gpu::cause::DeviceCause;
 use crate::gpu::odometer::Sent;
 use crate::gpu::{Gpu, Whose};
 use crate::ledger::Books;

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
+use crate::count::bytes;
 use crate::dtype::DType;
 use crate::error::{Result, causes};
-use crate::gpu::cause::bytes;
 use crate::news::{Level, Topic};
 use crate::shared::lock;
 use crate::timeline::{Activity, Episode, Timelines, thread};

@@ -76,6 +76,8 @@ pub mod memory {
 }
 
 pub use adapter::Adapter;
+#[doc(hidden)] // the program tells them as the library does
+pub use count::bytes;
 pub use device::Device;
 pub use dtype::{DType, Element};
 pub use error::{Error, ErrorKind, Result};

@@ -3,6 +3,8 @@
 use core::fmt::Display;
 use std::io::{IsTerminal, Write};
 
+pub(crate) use wharf::bytes;
+
 /// Lines are kept to this many columns.
 pub(crate) const WIDTH: usize = 100;
 
@@ -171,19 +173,6 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-/// Bytes in the largest binary unit that keeps the number readable.
-pub(crate) fn bytes(n: u64) -> String {
-    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let mut value = n as f64;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let digits = usize::from(unit > 0 && value < 100.0 && value.fract() != 0.0);
-    format!("{value:.digits$} {}", UNITS[unit])
 }
 
 /// `1 segment`, `2 segments`.

@@ -1,8 +1,8 @@
 //! What can be wrong with how a kernel of the user's own is run.
 
+use crate::count::bytes;
 use crate::dtype::DType;
 use crate::error::causes;
-use crate::gpu::cause::bytes;
 use crate::wgsl::scan::Spot;
 
 causes! {

@@ -6,23 +6,11 @@ use std::time::Duration;
 
 use super::watchdog::Submission;
 use crate::caps::{Backend, Identity};
+use crate::count::bytes;
 use crate::error::{Error, causes};
 
 /// Why a device is lost that somebody has destroyed.
 pub(super) const DESTROYED: &str = "destroyed";
-
-/// Bytes in the largest binary unit that keeps the number readable: `1.5 GiB`.
-pub(crate) fn bytes(n: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let mut unit = 0;
-    let mut value = n as f64;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let text = if value < 100.0 { format!("{value:.1}") } else { format!("{value:.0}") };
-    format!("{} {}", text.strip_suffix(".0").unwrap_or(&text), UNITS[unit])
-}
 
 /// How what the older of DX12's compilers says begins.
 const FXC: &str = "FXC D3DCompile error";

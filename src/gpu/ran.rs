@@ -5,10 +5,10 @@ use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 
 use super::Gpu;
-use super::cause::bytes;
 #[cfg(feature = "testing")]
 use super::odometer::Odometer;
 use super::odometer::Sent;
+use crate::count::bytes;
 use crate::error::Result;
 use crate::shared::lock;
 

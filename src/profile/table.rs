@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::report::{Report, Row};
 use super::{Ceilings, Spent};
-use crate::gpu::cause::bytes;
+use crate::count::bytes;
 
 /// Three digits, in the largest unit that keeps the number above one.
 fn time(time: Duration) -> String {

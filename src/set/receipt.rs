@@ -8,9 +8,9 @@ use std::time::Duration;
 use super::named::Named;
 #[cfg(any(feature = "safetensors", feature = "npz"))]
 use crate::clock::Stopwatch;
+use crate::count::bytes;
 #[cfg(any(feature = "safetensors", feature = "npz"))]
 use crate::error::Result;
-use crate::gpu::cause::bytes;
 use crate::host::{Tally, Worst};
 use crate::plan::How;
 use crate::tensor::Rounding;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::gpu::cause::bytes;
+use crate::count::bytes;
 
 /// `1 tensor`, `2 tensors`.
 fn counted(n: u64, noun: &str) -> String {

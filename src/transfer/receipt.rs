@@ -3,8 +3,8 @@
 use core::fmt;
 use std::time::Duration;
 
+use crate::count::bytes;
 use crate::dtype::DType;
-use crate::gpu::cause::bytes;
 use crate::host::{Tally, Worst};
 use crate::layout::Layout;
 use crate::plan::How;
