@@ -121,8 +121,8 @@ pub struct Identity {
     pub driver: String,
     /// The driver's version, in its own words.
     pub driver_info: String,
-    /// The PCI address, where the driver tells it: what keeps two equal cards apart, but on DX12,
-    /// where both have that of the first.
+    /// The PCI address, which keeps two equal cards apart; empty where the driver does not tell it,
+    /// and on DX12.
     pub pci_bus: String,
 }
 

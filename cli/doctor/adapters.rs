@@ -21,7 +21,12 @@ pub(crate) fn show(page: &Page, listing: &Listing) {
         );
     }
     for (index, entry) in listing.entries.iter().enumerate() {
-        adapter(page, index, entry);
+        let id = identity(entry);
+        let alike = |other: &&Listed| {
+            (&identity(other).name, identity(other).backend) == (&id.name, id.backend)
+        };
+        let has_twin = listing.entries.iter().filter(alike).count() > 1;
+        adapter(page, index, entry, has_twin);
     }
     for note in &listing.notes {
         page.row(&[(Tone::Plain, "", WIDTHS[0]), (Tone::Dim, "note", 6)], (Tone::Plain, note));
@@ -36,8 +41,12 @@ fn row(page: &Page, texts: [&str; 6], name: Tone, verdict: (Tone, &str)) {
     page.row(&cells, verdict);
 }
 
-fn adapter(page: &Page, index: usize, entry: &Listed) {
-    let id = &entry.adapter.caps().identity;
+fn identity(entry: &Listed) -> &Identity {
+    &entry.adapter.caps().identity
+}
+
+fn adapter(page: &Page, index: usize, entry: &Listed, has_twin: bool) {
+    let id = identity(entry);
     let (index, name) = (index.to_string(), shorten(&clean(&id.name), WIDTHS[2] - 2));
     let (mark, tone, verdict) = match entry.verdict {
         Verdict::Chosen => ("*", Tone::Bold, (Tone::Good, "chosen")),
@@ -50,6 +59,9 @@ fn adapter(page: &Page, index: usize, entry: &Listed) {
         page.row(&[margin, (Tone::Dim, label, 9)], (Tone::Dim, text));
     };
     detail("driver", &driver(id));
+    if has_twin && !id.pci_bus.is_empty() {
+        detail("bus", &id.pci_bus);
+    }
     if entry.verdict != Verdict::Chosen {
         detail("because", &entry.verdict.to_string());
     }

@@ -120,6 +120,7 @@ pub(crate) fn adapter(caps: &Caps, chosen: bool, reason: String) -> Json {
         ("backend", id.backend.name().into()),
         ("device_type", id.device_type.name().into()),
         ("driver", driver(id).into()),
+        ("pci_bus", Some(id.pci_bus.clone()).filter(|bus| !bus.is_empty()).into()),
         ("chosen", Json::Bool(chosen)),
         ("reason", reason.into()),
     ])

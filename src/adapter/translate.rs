@@ -103,7 +103,11 @@ fn identity(info: &wgpu::AdapterInfo) -> Identity {
         },
         driver: info.driver.clone(),
         driver_info: info.driver_info.clone(),
-        pci_bus: info.device_pci_bus_id.clone(),
+        // DX12's is that of the first card of its kind, whichever this is.
+        pci_bus: match info.backend {
+            wgpu::Backend::Dx12 => String::new(),
+            _ => info.device_pci_bus_id.clone(),
+        },
     }
 }
 
@@ -182,6 +186,17 @@ pub(crate) fn compiled_backends() -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_a_card_sits_is_told_only_where_it_is_its_own() {
+        let bus = |backend| {
+            let info = wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, backend);
+            identity(&wgpu::AdapterInfo { device_pci_bus_id: "0000:01:00.0".into(), ..info })
+                .pci_bus
+        };
+        assert_eq!(bus(wgpu::Backend::Vulkan), "0000:01:00.0");
+        assert_eq!(bus(wgpu::Backend::Dx12), "", "two of a kind would share it");
+    }
 
     #[test]
     fn programs_behind_gl_are_no_hardware() {
