@@ -9,7 +9,7 @@ use core::cmp::Reverse;
 use core::ops::Range;
 
 use crate::error::Result;
-use crate::shape::cause::ShapeCause;
+use crate::shape::cause::{ShapeCause, paced};
 use crate::shape::{Axis, Cut, Cuts, Integer, Interval, IntoShape, RANK_MAX, Reshape, Shape};
 
 /// A shape with a stride per axis and the offset of its first element, all in elements.
@@ -352,7 +352,8 @@ impl Layout {
     pub fn windows(&self, axis: impl Into<Axis>, size: usize, step: usize) -> Result<Self> {
         let named = axis.into();
         let (axis, dim) = self.shape.find(named)?;
-        if size == 0 || step == 0 || size > dim {
+        paced(named, [size, step, 1])?;
+        if size > dim {
             return Err(ShapeCause::Window { axis: named, size, step, dim }.into());
         }
         let (mut dims, mut strides) = (self.shape.dims().to_vec(), self.strides().to_vec());

@@ -1,7 +1,7 @@
 //! What can be wrong with shapes, axes and layouts.
 
 use super::{Axis, Interval, RANK_MAX, Shape};
-use crate::error::causes;
+use crate::error::{Result, causes};
 
 causes! {
     pub(crate) enum ShapeCause;
@@ -105,10 +105,10 @@ causes! {
                longer than 1");
     Window { axis: Axis, size: usize, step: usize, dim: usize }, Shape:
         ("windows of {size} with step {step} do not exist on axis {axis} of length {dim}")
-        help ("{}", match size.min(step) {
-            0 => "a window, a step and a dilation are 1 or more".into(),
-            _ => format!("at most {dim} fit; `pad` makes the axis longer"),
-        });
+        help ("at most {dim} fit; `pad` makes the axis longer");
+    Pace { axis: Axis, size: usize, step: usize, dilation: usize }, Argument:
+        ("windows of {size} with step {step} and dilation {dilation} on axis {axis}")
+        help ("a window, a step and a dilation are 1 or more");
     Same { what: &'static str, left: Shape, right: Shape }, Shape:
         ("{what}: left {left}, right {right}")
         help ("both have to be of one shape here: `broadcast_to` and `reshape` change one");
@@ -122,6 +122,14 @@ causes! {
 
 const BROADCAST: &str =
     "of two dimensions that differ one must be 1; `unsqueeze` adds an axis of length 1";
+
+/// Checks what windows need on an axis of any length: a size, a step and a dilation.
+pub(crate) fn paced(axis: Axis, [size, step, dilation]: [usize; 3]) -> Result<()> {
+    match size.min(step).min(dilation) {
+        0 => Err(ShapeCause::Pace { axis, size, step, dilation }.into()),
+        _ => Ok(()),
+    }
+}
 
 /// The first and the last of so many, which are at least one.
 fn ends(count: usize) -> String {

@@ -64,6 +64,9 @@ causes! {
     Steps { start: String, end: String, step: String }, Argument:
         ("arange: steps of {step} never lead from {start} to {end}")
         help ("start, end and step are finite, and the step is not 0");
+    Ends { start: f64, end: f64 }, Argument:
+        ("linspace: no steps are equally long from {start:?} to {end:?}")
+        help ("both ends are finite; `full` repeats one that is not");
     Only { what: &'static str, dtype: DType, only: &'static str }, DType:
         ("{what}: {dtype}, not {only}")
         help ("compute in another dtype and cast: `cast(dtype)`");

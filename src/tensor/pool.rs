@@ -12,7 +12,7 @@ use crate::error::{Error, Result, causes};
 use crate::kernel::plan::taps;
 use crate::kernel::windows::text::Gather;
 use crate::plan::Stored;
-use crate::shape::cause::ShapeCause;
+use crate::shape::cause::paced;
 use crate::shape::{RANK_MAX, Shape};
 
 mod backward;
@@ -271,11 +271,7 @@ impl Tensor {
     ) -> Result<Self> {
         (0..D).try_fold(self.clone(), |x, i| {
             let (size, step, dilation) = (how.size[i], how.stride[i], how.dilation[i]);
-            if size == 0 || dilation == 0 {
-                let size = 0;
-                let (axis, dim) = ((first + i).into(), self.shape().dims()[first + i]);
-                return Err(ShapeCause::Window { axis, size, step, dim }.into());
-            }
+            paced((first + i).into(), [size, step, dilation])?;
             let windows = x.windows(first + i, taps::covers(size, dilation), step)?;
             if dilation == 1 { Ok(windows) } else { windows.every(-1, dilation) }
         })

@@ -118,8 +118,8 @@ impl Device {
         row?.cast_to(made.stored)
     }
 
-    /// `count` floats from `start` to `end`, both included, equally far apart. Each half is
-    /// computed from its own end, so that both ends are exact: `start + i * step` and
+    /// `count` floats from `start` to `end`, both finite and included, equally far apart. Each half
+    /// is computed from its own end, so that both ends are exact: `start + i * step` and
     /// `end - (count - 1 - i) * step`, where places, the step and what is computed are rounded to
     /// f32 (f64 for f64), and then to the dtype. A plan that converts the dtype does here as in
     /// [`Device::arange`]. Deferred.
@@ -152,6 +152,9 @@ impl Device {
             Ok::<_, Error>(Number::decode(wide, &bytes[..wide.width()]).float())
         };
         let (start, end) = (number(start.into())?, number(end.into())?);
+        if !start.is_finite() || !end.is_finite() {
+            return Err(TensorCause::Ends { start, end }.into());
+        }
         let (last, half) = (count.saturating_sub(1), count.div_ceil(2));
         // The whole range may overflow, where half of it does not. Two numbers are its ends.
         let step = if last < 2 { 0.0 } else { end / last as f64 - start / last as f64 };

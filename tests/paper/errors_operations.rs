@@ -2,7 +2,7 @@
 //! its help says can be done.
 
 use wharf::tensor::{Attention, Conv, Pad, Pooling};
-use wharf::{DType, Result, Tensor, half};
+use wharf::{DType, ErrorKind, Result, Tensor, half};
 
 use super::support::capable;
 
@@ -307,12 +307,13 @@ fn pools_name_what_does_not_fit() {
             mended: whole.cast(DType::F32).and_then(|x| x.avg_pool(&padded)),
         },
     ]);
-    let error = |how: &Pooling<1>| x.max_pool(how).unwrap_err().to_string();
     let window = "max_pool: windows of 4 with step 2 do not exist on axis 1 of length 3";
     let short = x.slice(1, 0..3).unwrap().max_pool(&Pooling::new([4]).stride([2])).unwrap_err();
     assert_eq!(short.to_string(), window);
     for how in [Pooling::new([0]), Pooling::new([2]).stride([0]), Pooling::new([2]).dilation([0])] {
-        assert!(error(&how).contains("do not exist on axis 1 of length 5"), "{}", error(&how));
+        let error = x.max_pool(&how).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+        assert!(error.to_string().ends_with(" on axis 1"), "{error}");
     }
 }
 

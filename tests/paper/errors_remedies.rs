@@ -73,6 +73,25 @@ fn casts_are_offered_to_what_computes() {
 }
 
 #[test]
+fn a_range_has_finite_ends() {
+    let device = capable();
+    check([
+        Row {
+            refused: device.linspace(0, f32::INFINITY, 3, DType::F32),
+            text: "linspace: no steps are equally long from 0.0 to inf",
+            help: "both ends are finite; `full` repeats one that is not",
+            mended: device.linspace(0, f32::MAX, 3, DType::F32),
+        },
+        Row {
+            refused: device.linspace(f64::NAN, 1, 1, DType::F32),
+            text: "linspace: no steps are equally long from NaN to 1.0",
+            help: "both ends are finite; `full` repeats one that is not",
+            mended: device.linspace(0, 1, 1, DType::F32),
+        },
+    ]);
+}
+
+#[test]
 fn makers_have_nothing_to_cast() {
     let device = capable();
     let help = "make f32, and `cast(DType::F8E4M3)`";
@@ -211,7 +230,7 @@ fn windows_and_places_name_what_was_given() {
         },
         Row {
             refused: x.max_pool(&Pooling::new([2, 2]).dilation([1, 0])),
-            text: "max_pool: windows of 0 with step 2 do not exist on axis 3 of length 4",
+            text: "max_pool: windows of 2 with step 2 and dilation 0 on axis 3",
             help: "a window, a step and a dilation are 1 or more",
             mended: x.max_pool(&Pooling::new([2, 2])),
         },
@@ -275,6 +294,7 @@ fn numbers_out_of_range_are_arguments() {
     let (convs, pools) = (Conv::new(), Pooling::new([3]));
     let refused = [
         device.arange(0, 4, 0, DType::I32),
+        device.linspace(0, f32::INFINITY, 3, DType::F32),
         device.bernoulli(key, [2], 1.5),
         device.integers(key, [2], 3..3, DType::I32),
         x.attention(&x, &x, &Attention::new().softcap(0.0)),
@@ -284,6 +304,8 @@ fn numbers_out_of_range_are_arguments() {
         x.conv1d(&x, None, &convs.output_padding([1])),
         x.conv_transpose1d(&x, None, &convs.output_padding([1])),
         x.max_pool(&pools.padding([2])),
+        x.max_pool(&pools.dilation([0])),
+        x.windows(2, 3, 0),
         x.apply(&Formula::new("f(x, y)", "x * y").unwrap(), &[]),
     ];
     for (i, refused) in refused.into_iter().enumerate() {

@@ -16,7 +16,7 @@ use crate::engine::site::asked;
 use crate::error::Result;
 use crate::kernel::plan::taps;
 use crate::shape::Shape;
-use crate::shape::cause::ShapeCause;
+use crate::shape::cause::{ShapeCause, paced};
 use crate::tensor::cause::{TensorCause, computed_with, float};
 use crate::tensor::number::Scalar;
 use crate::tensor::reduce::{computed, computed_wrapping};
@@ -291,14 +291,13 @@ impl<const D: usize> Pooling<D> {
             if pad > taps / 2 {
                 return Err(PoolCause::Padding { pad, size: taps, axis }.into());
             }
-            let (covers, padded) = (taps::covers(taps, reach), taps::padded(size, pad));
-            if taps == 0 || reach == 0 || step == 0 || covers > padded {
-                let size = if reach == 0 { 0 } else { covers * taps.min(1) };
-                return Err(
-                    ShapeCause::Window { axis: axis.into(), size, step, dim: padded }.into()
-                );
+            paced(axis.into(), [taps, step, reach])?;
+            let (covers, dim) = (taps::covers(taps, reach), taps::padded(size, pad));
+            if covers > dim {
+                let axis = axis.into();
+                return Err(ShapeCause::Window { axis, size: covers, step, dim }.into());
             }
-            let windows = (padded - covers) / step + 1;
+            let windows = (dim - covers) / step + 1;
             let reach = taps::apart(taps, reach);
             // A single window has one block, as long as all there is.
             let end = size.saturating_add(pad);
