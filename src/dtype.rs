@@ -126,6 +126,16 @@ impl DType {
         self.row().name
     }
 
+    /// Bits of a float's significand or of an integer's magnitude.
+    pub(crate) const fn digits(self) -> u32 {
+        self.row().digits
+    }
+
+    /// The exponent of the smallest normal number of a float.
+    pub(crate) const fn lowest(self) -> i32 {
+        2 - (1 << self.row().exponent >> 1)
+    }
+
     /// Bytes per element: 1, 2, 4 or 8.
     #[must_use]
     pub const fn width(self) -> usize {

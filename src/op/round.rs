@@ -4,14 +4,7 @@ use crate::dtype::DType;
 
 /// The distance between neighbouring values of a float dtype at `x`.
 pub(super) fn unit(dtype: DType, x: f64) -> f64 {
-    let (digits, lowest) = match dtype {
-        DType::F32 => (24, -126),
-        DType::F16 => (11, -14),
-        DType::Bf16 => (8, -126),
-        DType::F8E4M3 => (4, -6),
-        DType::F8E5M2 => (3, -14),
-        _ => (53, -1022),
-    };
+    let (digits, lowest) = (dtype.digits().cast_signed(), dtype.lowest());
     if x == 0.0 || !x.is_finite() {
         return power(lowest + 1 - digits);
     }

@@ -171,7 +171,7 @@ impl<'a> Desk<'a> {
             // What is stored before the tail is rounded, and what is not is not; nor is what is
             // only moved.
             let narrow = given.is_float() && given.width() < 4 && given.computes() && !plain;
-            let unit = if given == DType::F16 { 2f64.powi(-11) } else { 2f64.powi(-8) };
+            let unit = 2f64.powi(-given.digits().cast_signed());
             let size = cell.middle().map_or(0.0, Estimate::size) + cell.room();
             if narrow { cell.widened(given, size * unit + 2f64.powi(-25)) } else { cell }
         };

@@ -99,15 +99,13 @@ impl Device {
             let draws = made.check(shape.elements(), draw);
             draws.map_err(|error| error.during(what))?;
         }
-        let kept = match *made.stored {
-            DType::F16 => 11u32,
-            DType::Bf16 => 8,
-            DType::F64 if self.caps().has(Feature::ShaderInt64) => {
-                return self.draw(key, shape, made.stored, Draw::Uniform64, [0; 2]);
+        if *made.stored == DType::F64 {
+            if !self.caps().has(Feature::ShaderInt64) {
+                return Err(TensorCause::Draws64.into());
             }
-            DType::F64 => return Err(TensorCause::Draws64.into()),
-            _ => 24,
-        };
+            return self.draw(key, shape, made.stored, Draw::Uniform64, [0; 2]);
+        }
+        let kept = made.stored.digits();
         // A power of two, by its exponent.
         let scale = (127 - kept) << 23;
         self.draw(key, shape, made.stored, Draw::Uniform, [32 - kept, scale])
