@@ -138,7 +138,7 @@ where
     let counts = Tally { exact: LENGTH as u64, ..Tally::default() };
     let fitting = convert(device, &values, &expected, &counts).await;
     let index = LENGTH * 2 / 3;
-    values[index] = F::of_bits(too_large);
+    values[index] = F::from_bits(too_large);
     let mut refused = convert(device, &values, &expected, &counts).await;
     refused.end = match refused.end {
         End::Failed(error) if error.kind() == ErrorKind::Conversion => {

@@ -1,8 +1,10 @@
 //! What a conversion must do, worked out here on the host without wharf's converter.
 
+use wharf::DType;
 use wharf::host::Tally;
 
-use super::probe::{LENGTH, Probe, probe, random};
+use super::probe::{LENGTH, Probe, probe, specials};
+use super::random::Random;
 
 /// Values where rounding to f32 changes: at the largest value, in the middle, among the subnormals,
 /// at the smallest one.
@@ -17,20 +19,18 @@ const EDGES: [f64; 8] = [
     -1e-46,
 ];
 
-/// A probe of f64 begins and ends with this many special patterns.
-const SPECIALS: usize = 26;
-
 /// Values of f64 for every outcome of a conversion to f32: exact, rounded, overflowed, flushed,
 /// NaN.
 pub(crate) fn f64_values() -> Vec<f64> {
-    let mut values = probe::<f64>(LENGTH);
-    // Random bits mostly lie far outside of f32. They are turned into ordinary numbers, every other
-    // one with few significant bits.
-    for (i, r) in (SPECIALS..LENGTH - SPECIALS).zip(random(7)) {
-        let number = (r >> 11) as f64 / (1u64 << 43) as f64 - 512.0;
+    let (mut values, mut random) = (probe::<f64>(LENGTH), Random::new(7));
+    // Special patterns at both ends. The random bits between them mostly lie far outside of f32:
+    // they are turned into ordinary numbers, every other one with few significant bits.
+    let special = specials(DType::F64).len();
+    for i in special..LENGTH - special {
+        let number = (random.bits() >> 11) as f64 / (1u64 << 43) as f64 - 512.0;
         values[i] = if i % 2 == 0 { number } else { f64::from(number as f32) };
     }
-    values[SPECIALS..SPECIALS + EDGES.len()].copy_from_slice(&EDGES);
+    values[special..special + EDGES.len()].copy_from_slice(&EDGES);
     values
 }
 

@@ -95,7 +95,7 @@ impl Held {
             bits: &[u64],
             dims: &[usize],
         ) -> wharf::Result<Tensor> {
-            let values: Vec<T> = bits.iter().map(|&bits| T::of_bits(bits)).collect();
+            let values: Vec<T> = bits.iter().map(|&bits| T::from_bits(bits)).collect();
             Ok(device.upload(&values, dims)?.0)
         }
         let tensor = of_dtype!(dtype, up(device, bits, dims)).map_err(show)?;

@@ -8,6 +8,8 @@ use half::{bf16, f16};
 use wharf::dtype::{Class, f8e4m3, f8e5m2};
 use wharf::{DType, Element};
 
+use super::random::Random;
+
 /// How many values a probe has.
 pub(crate) const LENGTH: usize = 1037;
 
@@ -17,13 +19,20 @@ pub(crate) const LENGTH_LARGE: usize = 1_500_037;
 /// A host type that can be made from any bits.
 pub(crate) trait Probe: Element + Copy {
     /// The value with the lowest of these bits.
-    fn of_bits(bits: u64) -> Self;
+    fn from_bits(bits: u64) -> Self;
+
+    /// Its bits, and zeros above.
+    fn to_bits(self) -> u64 {
+        let mut all = [0; 8];
+        all[..size_of::<Self>()].copy_from_slice(bytemuck::bytes_of(&self));
+        u64::from_le_bytes(all)
+    }
 }
 
 macro_rules! probes {
     ($($ty:ty: $bits:ident => $value:expr),* $(,)?) => {$(
         impl Probe for $ty {
-            fn of_bits($bits: u64) -> Self { $value }
+            fn from_bits($bits: u64) -> Self { $value }
         }
     )*};
 }
@@ -89,6 +98,13 @@ pub(crate) fn specials(dtype: DType) -> Vec<u64> {
                 top,
                 top - 1,
                 top + 1,
+                // The ends of narrower ones.
+                0x7f,
+                0x80,
+                0x7fff,
+                0x8000,
+                0x7fff_ffff,
+                0x8000_0000,
                 0xaaaa_aaaa_aaaa_aaaa,
                 0x0807_0605_0403_0201,
             ]
@@ -122,50 +138,32 @@ fn float_specials(bits: u32, mantissa: u32) -> Vec<u64> {
     patterns.into_iter().flat_map(|pattern| [pattern, pattern | sign]).collect()
 }
 
-/// Random bits (xorshift64*), the same in every run.
-pub(crate) fn random(seed: u64) -> impl Iterator<Item = u64> {
-    let mut state = seed.max(1);
-    core::iter::repeat_with(move || {
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        state.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    })
-}
-
 /// A probe of this many values: specials, random bits, specials.
 pub(crate) fn probe<T: Probe>(length: usize) -> Vec<T> {
     let specials = specials(T::DTYPE);
     let middle = length.saturating_sub(2 * specials.len());
     let head = specials.iter().copied();
     let tail = specials.iter().rev().copied();
-    let bits = head.chain(random(0x5eed).map(|r| r >> 1 ^ r << 63).take(middle)).chain(tail);
-    bits.take(length).map(T::of_bits).collect()
-}
-
-/// Bits as hexadecimal digits, the highest first.
-fn hex<T: Element>(value: &T) -> String {
-    let mut bytes = bytemuck::bytes_of(value).to_vec();
-    if cfg!(target_endian = "little") {
-        bytes.reverse();
-    }
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut random = Random::new(0x5eed);
+    let bits = core::iter::repeat_with(|| random.bits()).take(middle);
+    head.chain(bits).chain(tail).take(length).map(T::from_bits).collect()
 }
 
 /// The first place where two tensors differ in any bit, in words.
-pub(crate) fn difference<T: Element>(expected: &[T], got: &[T]) -> Option<String> {
+pub(crate) fn difference<T: Probe>(expected: &[T], got: &[T]) -> Option<String> {
     if expected.len() != got.len() {
         return Some(format!("{} values went up, {} came back", expected.len(), got.len()));
     }
-    let differs = |(a, b): (&T, &T)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b);
+    let differs = |(a, b): (&T, &T)| a.to_bits() != b.to_bits();
     let index = expected.iter().zip(got).position(differs)?;
     let wrong = expected.iter().zip(got).filter(|pair| differs(*pair)).count();
-    let (want, have) = (&expected[index], &got[index]);
+    let (want, have) = (expected[index], got[index]);
+    let digits = 2 * size_of::<T>();
     Some(format!(
-        "{wrong} of {} values wrong, the first at index {index}: {want:?} (0x{}) became \
-         {have:?} (0x{})",
+        "{wrong} of {} values wrong, the first at index {index}: {want:?} (0x{:0digits$x}) became \
+         {have:?} (0x{:0digits$x})",
         expected.len(),
-        hex(want),
-        hex(have)
+        want.to_bits(),
+        have.to_bits()
     ))
 }

@@ -12,6 +12,7 @@ use wharf::reference::{Number, Strided, keeps, matmul, matmul_keeps};
 use wharf::{DType, Device, Element, Result, Tensor};
 
 use super::super::clock::seconds;
+use super::super::random::Random;
 use super::fma;
 use super::measure::{Measured, Work, time};
 
@@ -52,12 +53,8 @@ pub(crate) struct Scene<'a> {
 
 /// Numbers between -1 and 1 that look random, the same in every run.
 fn numbers(count: usize) -> Vec<f32> {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..count).map(|_| next()).collect()
+    let mut random = Random::new(1);
+    (0..count).map(|_| (random.bits() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect()
 }
 
 /// How many places of a result are judged.
