@@ -26,11 +26,12 @@ pub(crate) fn f64_values() -> Vec<f64> {
     // Special patterns at both ends. The random bits between them mostly lie far outside of f32:
     // they are turned into ordinary numbers, every other one with few significant bits.
     let special = specials(DType::F64).len();
-    for i in special..LENGTH - special {
+    let between = &mut values[special..LENGTH - special];
+    for (i, value) in between.iter_mut().enumerate() {
         let number = (random.bits() >> 11) as f64 / (1u64 << 43) as f64 - 512.0;
-        values[i] = if i % 2 == 0 { number } else { f64::from(number as f32) };
+        *value = if i % 2 == 0 { number } else { f64::from(number as f32) };
     }
-    values[special..special + EDGES.len()].copy_from_slice(&EDGES);
+    between[..EDGES.len()].copy_from_slice(&EDGES);
     values
 }
 
