@@ -132,7 +132,8 @@ impl Tensor {
     /// is not whole quads, what is narrower than 32 bits is stored by a second one. On a
     /// processor the input is copied with its padding where that is faster: floats of 16 and 32
     /// bits, single steps, one plane, long lines; otherwise all windows are, of a few images at a
-    /// time, unless a group has one row, or all is one tap without padding. Deferred.
+    /// time, unless a group has one row, or all is one tap without padding. On a GPU windows are
+    /// copied for deep sums of a few small images. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -203,7 +204,8 @@ impl Tensor {
         }
         let (input, kernel) = (self.volumes()?, weight.volumes()?);
         let whole = ConvPart { taps, input: input.layout, weight: kernel.layout };
-        match whole.way(*summed, segment, self.device.target()) {
+        let on = (self.device.rig(), self.device.is_batch_invariant());
+        match whole.way(*summed, segment, on) {
             ConvWay::Pointwise => plus_bias(self.pointwise(weight, how, shape)?),
             ConvWay::Windows => plus_bias(self.by_windows(weight, how, shape)?),
             ConvWay::Lines(flat) => {

@@ -10,7 +10,7 @@ use wharf::{DType, Device, Policy, Result, Tensor};
 type Make = fn(&Device, DType) -> Result<Tensor>;
 
 /// What models are made of.
-const WORKS: [(&str, Make); 19] = [
+const WORKS: [(&str, Make); 20] = [
     ("1024 x 1024 x 1024", |d, t| product(d, t, [1024, 1024, 1024])),
     ("512 x 512 x 256", |d, t| product(d, t, [512, 512, 256])),
     ("64 x 4096 x 4096 weights", |d, t| weights(d, t, 64)),
@@ -30,6 +30,7 @@ const WORKS: [(&str, Make); 19] = [
     ("conv 64 to 64 of 56 x 56, eight images", |d, t| convolved(d, t, [8, 64, 64, 56])),
     ("conv 64 to 64 of 56 x 56", |d, t| convolved(d, t, [1, 64, 64, 56])),
     ("conv 64 to 96 of 14 x 14, eight images", |d, t| convolved(d, t, [8, 64, 96, 14])),
+    ("conv 512 to 512 of 7 x 7", |d, t| convolved(d, t, [1, 512, 512, 7])),
 ];
 
 fn convolved(

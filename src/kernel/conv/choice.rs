@@ -4,10 +4,13 @@
 //! a single tap                      a product of the weights with the pixels
 //! several rows, on a processor      along lines of a copy with borders, where that is faster; or a
 //!                                   product of the weights with a copy of all windows
+//! few results of many terms,        such a product: its sums can be cut into passes
+//!     on a GPU
 //! otherwise                         by a kernel that reads the input where it lies
 //! ```
 
 use super::flat::plan::Flat;
+use super::group::text::ConvGroup;
 use super::plan::{ConvPart, trips};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -16,9 +19,14 @@ use crate::kernel::windows::plan::{Windows, is_depthwise};
 use crate::kernel::windows::text::Gather;
 use crate::wgsl::Target;
 use crate::wgsl::entry::CORE_TRIPS;
+use crate::wgsl::rig::Rig;
 
 /// The most elements of windows that are copied at a time, if they can be parted.
 const WINDOWS_MAX: usize = 1 << 24;
+/// On a GPU, a lane has walked fewer terms by the time that windows are copied, and for fewer rows
+/// a product has no tiles.
+const TERMS_MIN: usize = 512;
+const ROWS_MIN: usize = 16;
 
 /// How a convolution is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +58,13 @@ pub(crate) enum ConvStep {
 
 impl ConvPart {
     /// The way for all of it, summed in this dtype, where segments have so many elements.
-    pub(crate) fn way(&self, summed: DType, segment: usize, target: Target) -> ConvWay {
-        let (taps, weight) = (&self.taps, self.weight.shape());
+    pub(crate) fn way(
+        &self,
+        summed: DType,
+        segment: usize,
+        (on, batch_invariant): (Rig<'_>, bool),
+    ) -> ConvWay {
+        let (taps, weight, target) = (&self.taps, self.weight.shape(), on.target);
         if taps.first == [0; 3] && inner(weight.dims()) == [1; 3] {
             return ConvWay::Pointwise;
         }
@@ -61,12 +74,29 @@ impl ConvPart {
             let flat = if summed == DType::F32 { flat() } else { None };
             return flat.map_or(ConvWay::Windows, ConvWay::Lines);
         }
+        // Where it must not matter how many images there are, there is one.
+        let images = if batch_invariant { 1 } else { self.input.shape().dims()[0] };
+        if target == Target::Gpu && self.is_deep(images, on) {
+            return ConvWay::Windows;
+        }
         match trips(&self.weight) {
             trips if trips > CORE_TRIPS as usize => {
                 ConvWay::TooDeep { terms: terms(weight), trips }
             }
             _ => ConvWay::InPlace,
         }
+    }
+
+    /// Whether a GPU's workgroups would be few, each lane with many terms to walk, and the windows
+    /// of so many images can be copied at once.
+    fn is_deep(&self, images: usize, on: Rig<'_>) -> bool {
+        let (taps, weight) = (&self.taps, self.weight.shape());
+        let (rows, terms) = (weight.dims()[0] / taps.groups, terms(weight));
+        let windows = [images, taps.groups, terms, taps.result.iter().product()];
+        rows >= ROWS_MIN
+            && terms >= TERMS_MIN
+            && ConvGroup::are_few(taps, images, rows, on.breadth)
+            && !are_parted(&windows)
     }
 
     /// What becomes of it in place: halves of it, if something in it is more than a segment.
@@ -94,6 +124,7 @@ pub(crate) fn are_parted(windows: &[usize]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caps::{Caps, fixtures};
     use crate::kernel::plan::taps::Taps;
     use crate::layout::Layout;
     use crate::shape::Shape;
@@ -115,15 +146,22 @@ mod tests {
         ConvPart { taps, input, weight: dense([rows, of_group, 1, count, count]) }
     }
 
+    fn way(part: ConvPart, dtype: DType, target: Target) -> ConvWay {
+        part.way(dtype, SEGMENT, (Rig::on_paper(target, &Caps::webgpu_baseline()), false))
+    }
+
     #[test]
     fn every_way_has_its_convolutions() {
-        let way = |part: ConvPart, dtype, target| part.way(dtype, SEGMENT, target);
         let [gpu, cpu] = [Target::Gpu, Target::Cpu];
         for (why, part, on_gpu, on_cpu) in [
             ("a tap", part([2, 8, 9], [4, 8, 1], 0), "Pointwise", "Pointwise"),
             ("a tap with a border", part([2, 8, 9], [4, 8, 1], 1), "InPlace", "Lines"),
             ("long lines", part([1, 64, 56], [64, 64, 3], 1), "InPlace", "Lines"),
-            ("short lines", part([1, 512, 7], [512, 512, 3], 1), "InPlace", "Windows"),
+            ("short lines", part([1, 512, 7], [512, 512, 3], 1), "Windows", "Windows"),
+            ("of many images", part([8, 512, 7], [512, 512, 3], 1), "InPlace", "Windows"),
+            ("few terms", part([1, 56, 7], [512, 56, 3], 1), "InPlace", "Windows"),
+            ("few rows", part([1, 512, 7], [15, 512, 3], 1), "InPlace", "Windows"),
+            ("large windows", part([1, 4096, 28], [16, 4096, 3], 1), "InPlace", "Lines"),
             ("a row", part([2, 8, 9], [1, 8, 3], 1), "InPlace", "InPlace"),
             ("a row to a group", part([2, 8, 9], [8, 1, 3], 1), "InPlace", "InPlace"),
             ("two to a group", part([2, 8, 9], [16, 1, 3], 1), "InPlace", "Lines"),
@@ -139,6 +177,22 @@ mod tests {
         let deep = way(part([1, 9000, 3], [1, 9000, 3], 1), DType::F32, gpu);
         let ConvWay::TooDeep { terms, trips } = deep else { panic!("{deep:?}") };
         assert!(terms == 81_000 && trips > terms, "{trips}");
+    }
+
+    /// What is few workgroups for one GPU is enough for another, and among others an image is taken
+    /// as it is alone, where that matters.
+    #[test]
+    fn windows_are_copied_for_gpus_that_would_be_idle() {
+        let of = |images, caps: &Caps, any| {
+            let part = part([images, 512, 7], [512, 512, 3], 1);
+            part.way(DType::F32, SEGMENT, (Rig::on_paper(Target::Gpu, caps), any))
+        };
+        let (broad, few) = (Caps::webgpu_baseline(), fixtures::apple_m2());
+        assert_eq!(of(1, &broad, false), ConvWay::Windows);
+        assert_eq!(of(1, &few, false), ConvWay::InPlace);
+        for images in [1, 8, 1000] {
+            assert_eq!(of(images, &broad, true), ConvWay::Windows, "{images} images");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which convolutions are worth tiles in workgroup memory, and of which size.
 
 use super::text::{CHUNK, ConvGroup, DEPTH, SIDE};
+use crate::caps::breadth::Breadth;
 use crate::kernel::choice::processor::{Processor, Registers};
 use crate::kernel::plan::taps::{Taps, terms};
 use crate::layout::Layout;
@@ -13,8 +14,9 @@ const CHANNELS_MIN: usize = 8;
 const ROWS_MIN: usize = 16;
 /// Quads of rows to a lane, the fewest workgroups that are not too few for a GPU of the usual
 /// breadth, and who has the registers: on Intel's chips one quad spilled 106 to 121 of them.
-const QUADS: [(u32, usize, &[Registers]); 2] =
-    [(2, 128, &[Registers::Many]), (1, 64, &[Registers::Many, Registers::Some])];
+const QUADS: [(u32, usize, &[Registers]); 2] = [(2, 128, &[Registers::Many]), SMALL];
+/// The smallest tile.
+const SMALL: (u32, usize, &[Registers]) = (1, 64, &[Registers::Many, Registers::Some]);
 
 impl ConvGroup {
     /// The tile of a convolution; `None` where there is too little to share.
@@ -44,12 +46,7 @@ impl ConvGroup {
             deep: terms(weight.shape()) / channels * channels.div_ceil(DEPTH) > CHUNK,
             whole: pixels.is_multiple_of(4),
         };
-        let groups = |tile: &Self| {
-            let [rows_each, quads_each] = tile.reach().map(|n| n as usize);
-            (images * pixels.div_ceil(4)).div_ceil(quads_each)
-                * taps.groups
-                * rows.div_ceil(rows_each)
-        };
+        let groups = |tile: &Self| workgroups(tile.reach(), taps, images, rows);
         // Rows of a tile that there are none for, where there is a tile of half the rows.
         let fills = |tile: &Self| rows.next_multiple_of(tile.reach()[0] as usize) - rows < 32;
         let registers = Processor::of(on, kind.dtype()).registers();
@@ -61,9 +58,21 @@ impl ConvGroup {
             .map(|(tile, _)| tile)
     }
 
+    /// Whether even the smallest tiles are too few workgroups for a GPU, whether it has the
+    /// registers for them or not: other kernels have no more.
+    pub(in crate::kernel::conv) fn are_few(
+        taps: &Taps,
+        images: usize,
+        rows: usize,
+        breadth: Breadth,
+    ) -> bool {
+        let (quads, least, _) = SMALL;
+        workgroups(reach(quads), taps, images, rows) < breadth.share(least)
+    }
+
     /// Rows of a tile, and quads of pixels.
     pub(in crate::kernel::conv) const fn reach(&self) -> [u32; 2] {
-        [4 * SIDE * self.quads, 2 * SIDE]
+        reach(self.quads)
     }
 
     /// Why it is computed as it is.
@@ -71,6 +80,18 @@ impl ConvGroup {
         let [rows, quads] = self.reach();
         format!("convolution by workgroup tiles of {rows} channels x {} pixels", 4 * quads)
     }
+}
+
+/// Rows of a tile with so many quads of rows to a lane, and quads of pixels.
+const fn reach(quads: u32) -> [u32; 2] {
+    [4 * SIDE * quads, 2 * SIDE]
+}
+
+/// Workgroups of tiles of such a reach, where a group of channels has so many rows.
+fn workgroups(reach: [u32; 2], taps: &Taps, images: usize, rows: usize) -> usize {
+    let [rows_each, quads_each] = reach.map(|n| n as usize);
+    let quads = taps.result.iter().product::<usize>().div_ceil(4);
+    (images * quads).div_ceil(quads_each) * taps.groups * rows.div_ceil(rows_each)
 }
 
 #[cfg(test)]

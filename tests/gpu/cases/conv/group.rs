@@ -33,6 +33,21 @@ fn forms() -> Vec<Named> {
     ]
 }
 
+/// A few small images and many terms, whose windows a GPU copies.
+fn deep() -> Vec<Form> {
+    let channels_last = [Permute(vec![0, 3, 1, 2])];
+    let steps = Form::of(&[2, 132, 6, 5], &[34, 66, 4, 2]).stride(&[1, 2]).dilation(&[1, 2]);
+    let turned = Form::of(&[1, 5, 6, 64], &[20, 64, 3, 3]).padding(&[1, 1]);
+    vec![
+        Form::of(&[1, 128, 7, 7], &[40, 128, 3, 3]).padding(&[1, 1]),
+        Form::of(&[3, 57, 4, 4], &[16, 57, 3, 3]).padding(&[0, 1]),
+        Form::of(&[1, 600, 2], &[17, 600, 2]),
+        Form::of(&[2, 64, 2, 3, 4], &[16, 64, 1, 3, 3]),
+        steps.groups(2),
+        turned.moved(&channels_last, &[Flip(0), Flip(3)]),
+    ]
+}
+
 pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
@@ -47,6 +62,11 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
                     cases.push(case!(format!("conv::group::{name}"), |ctx| {
                         run(ctx, downgrade, DType::F32, vec![name])
                     }));
+                }
+                for dtype in [DType::F32, DType::F16, DType::I32] {
+                    let name = format!("conv::group::deep::{dtype}");
+                    let case = case!(name, |ctx| by_windows(ctx, dtype));
+                    cases.push(case.needs(adapter, downgrade, dtype));
                 }
                 let narrow = [DType::F16, DType::Bf16, DType::I32, DType::U8];
                 cases.extend(narrow.map(|dtype| of(dtype, &["half_a_tile", "ragged"])));
@@ -76,6 +96,22 @@ async fn many_terms(ctx: &Ctx) -> Outcome {
     for got in y.read::<f32>().await.map_err(show)? {
         let kept = matmul_keeps(DType::F32, terms, exact, Number::Float(got.into()));
         ensure!(kept, "{got}, not {want}");
+    }
+    Ok(())
+}
+
+async fn by_windows(ctx: &Ctx, dtype: DType) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    let mut random = Random::new(44);
+    for form in deep() {
+        let place = |e: &dyn std::fmt::Display| format!("{form:?}: {e}");
+        let x = pair(&device, &mut random, dtype, (&form.input, &form.moved)).await?;
+        let w = pair(&device, &mut random, dtype, (&form.weight, &form.turned)).await?;
+        let y = form.apply(&x.tensor, &w.tensor, None).map_err(|e| place(&e))?;
+        let plan = y.explain().to_string();
+        let multiplied = plan.contains("matmul by") && !plan.contains("convolution by");
+        ensure!(multiplied, "{}", place(&plan));
+        check(dtype, &form, [&x, &w], &y).await.map_err(|e| place(&e))?;
     }
     Ok(())
 }
