@@ -10,7 +10,7 @@ use wharf::{DType, Device, Policy, Result, Tensor};
 type Make = fn(&Device, DType) -> Result<Tensor>;
 
 /// What models are made of.
-const WORKS: [(&str, Make); 20] = [
+const WORKS: [(&str, Make); 21] = [
     ("1024 x 1024 x 1024", |d, t| product(d, t, [1024, 1024, 1024])),
     ("512 x 512 x 256", |d, t| product(d, t, [512, 512, 256])),
     ("64 x 4096 x 4096 weights", |d, t| weights(d, t, 64)),
@@ -25,6 +25,7 @@ const WORKS: [(&str, Make); 20] = [
     ("attention, heads of 128", |d, t| attention(d, t, 512, 128)),
     ("attention, a lone query", |d, t| attention(d, t, 1, 64)),
     ("softmax of 512 x 1024", |d, t| d.blank([512, 1024], t)?.softmax(1)),
+    ("softmax of 32 x 262144", |d, t| d.blank([32, 1 << 18], t)?.softmax(1)),
     ("sum of 512 x 1024", |d, t| d.blank([512, 1024], t)?.sum([1])),
     ("cumsum of 512 x 1024", |d, t| d.blank([512, 1024], t)?.cumsum(1)),
     ("conv 64 to 64 of 56 x 56, eight images", |d, t| convolved(d, t, [8, 64, 64, 56])),

@@ -27,8 +27,9 @@ const SCATTERED: usize = 1 << 18;
 /// Rows that a CPU adapter takes at once, one to a lane. One core does so many in a third of the
 /// time that the ten kernels of reductions take on two.
 const ROWS_AT_ONCE: usize = Target::Cpu.workgroup() as usize;
-/// Long rows, a group to each, that keep a GPU of the usual breadth busy enough.
-const ROWS_BUSY: usize = 16;
+/// Rows that keep a GPU of the usual breadth busy enough, a group to each: those of up to 2^14
+/// units, of which a group has soon read each three times, and longer ones.
+const ROWS_BUSY: [usize; 2] = [16, 128];
 /// The most units of a row that a lane of a GPU takes by itself.
 const SHORT: usize = 32;
 
@@ -103,12 +104,13 @@ pub(crate) fn takes(
     if is_scattered || bytes > segment_bytes {
         return false;
     }
-    let (short, long, many) = match target {
-        Target::Gpu => (4096, 1 << 16, breadth.share(ROWS_BUSY)),
-        Target::Cpu | Target::Cpu64 | Target::CpuByLane => (256, 8192, ROWS_AT_ONCE),
+    let [busy, busier] = ROWS_BUSY.map(|rows| breadth.share(rows));
+    // The most units of a row, where there are so many rows.
+    let steps: &[_] = match target {
+        Target::Gpu => &[(4096, 1), (1 << 14, busy), (1 << 16, busier)],
+        Target::Cpu | Target::Cpu64 | Target::CpuByLane => &[(256, 1), (8192, ROWS_AT_ONCE)],
     };
-    let units = units(length);
-    units <= long && (units <= short || rows >= many)
+    steps.iter().any(|&(most, many)| units(length) <= most && rows >= many)
 }
 
 /// Quads of a row, or elements where it is not whole quads.
@@ -214,6 +216,11 @@ mod tests {
             ([7, 25088], 1, Target::Cpu64, false, false),
             ([15, 25088], 1, Target::Gpu, false, false),
             ([16, 25088], 1, Target::Gpu, false, true),
+            ([16, 1 << 16], 1, Target::Gpu, false, true),
+            ([127, (1 << 16) + 4], 1, Target::Gpu, false, false),
+            ([128, (1 << 16) + 4], 1, Target::Gpu, false, true),
+            ([128, 1 << 18], 1, Target::Gpu, false, true),
+            ([128, (1 << 18) + 4], 1, Target::Gpu, false, false),
         ] {
             let got = takes(&dense(dims), axis, 1 << 30, (target, Breadth::USUAL), any);
             assert_eq!(got, taken, "{dims:?} along {axis} on {target:?}, of any: {any}");

@@ -60,6 +60,8 @@ const MORE: &[Form] = &[
     (&[1, 65_535], &[], 1),
     (&[1, 65_536], &[], 1),
     (&[2, 65_537], &[], 1),
+    // Of more rows, too.
+    (&[17, 16_387], &[], 1),
 ];
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
