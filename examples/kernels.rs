@@ -315,7 +315,7 @@ fn transforms(all: &mut Vec<Sample>) {
 /// Kernels that walk or move a matrix.
 fn walks(all: &mut Vec<Sample>) {
     type Make = fn(&Tensor) -> Result<Tensor>;
-    let each: [(&str, Make); 20] = [
+    let each: [(&str, Make); 21] = [
         ("softmax rows", |t| t.softmax(1)),
         ("softmax columns", |t| t.softmax(0)),
         ("log_softmax rows", |t| t.log_softmax(1)),
@@ -332,6 +332,7 @@ fn walks(all: &mut Vec<Sample>) {
         ("cummax rows", |t| t.cummax(1)),
         ("transposed copy", |t| t.t()?.contiguous()),
         ("rows flipped", |t| t.flip(1)?.contiguous()),
+        ("three side by side", |t| Tensor::stack(&[t, t, t], -1)),
         ("gelu of a * 2 + 1", |t| ((t * 2.0f32)? + 1.0f32)?.gelu()),
         ("silu of a, times a", |t| t.silu()? * t),
         ("sin of a", |t| t.sin()),

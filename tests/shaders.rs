@@ -82,6 +82,11 @@ fn kernels() -> Vec<Arc<Assembled>> {
                     all.push(moves::assign_rows(form, way, into, 3, target));
                 }
             }
+            for way in [Way::Each, Way::EachStrided, Way::One] {
+                if target == Target::Gpu && form.width() >= 4 {
+                    all.push(moves::assign_rows(form, way, Way::EachStrided, 3, target));
+                }
+            }
             all.push(moves::assign_part(form, 3, target));
             all.push(moves::gather_part(form, 3, target));
             for (by, whole) in

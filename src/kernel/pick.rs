@@ -4,7 +4,7 @@
 //! A pass moves bits from one segment of a source to one segment of the output, for the elements
 //! whose source lies there, and leaves the others alone; so nothing has to be copied beforehand,
 //! however views and segments lie. Passes are limited to the part of the output that they can
-//! touch. What is joined and has rows of whole quads is written by itself.
+//! touch. What is joined is written by itself where its part can be walked alone.
 
 use core::ops::Range;
 use std::sync::Arc;

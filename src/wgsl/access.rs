@@ -381,8 +381,8 @@ fn store(text: &mut String, slot: &Slot, output: usize, place: &Address) {
         Address::First(e) | Address::All(e) => {
             put!(text, "    let e = {e};");
             // By element the four are the same one. Forms that pack several into a word cannot.
-            if matches!(slot.way, Way::Each | Way::Lane) {
-                ("e".into(), ".x")
+            if matches!(slot.way, Way::Each | Way::Lane | Way::EachStrided) {
+                ("e".into(), if slot.form == Form::W64 { "[0].xy" } else { ".x" })
             } else {
                 ("e >> 2u".into(), "")
             }

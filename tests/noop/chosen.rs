@@ -10,7 +10,7 @@ use wharf::{DType, Device, Policy, Result, Tensor};
 type Make = fn(&Device, DType) -> Result<Tensor>;
 
 /// What models are made of.
-const WORKS: [(&str, Make); 21] = [
+const WORKS: [(&str, Make); 22] = [
     ("1024 x 1024 x 1024", |d, t| product(d, t, [1024, 1024, 1024])),
     ("512 x 512 x 256", |d, t| product(d, t, [512, 512, 256])),
     ("64 x 4096 x 4096 weights", |d, t| weights(d, t, 64)),
@@ -28,11 +28,17 @@ const WORKS: [(&str, Make); 21] = [
     ("softmax of 32 x 262144", |d, t| d.blank([32, 1 << 18], t)?.softmax(1)),
     ("sum of 512 x 1024", |d, t| d.blank([512, 1024], t)?.sum([1])),
     ("cumsum of 512 x 1024", |d, t| d.blank([512, 1024], t)?.cumsum(1)),
+    ("32 lists of 65536, side by side", |d, t| side_by_side(d, t, 1 << 16)),
     ("conv 64 to 64 of 56 x 56, eight images", |d, t| convolved(d, t, [8, 64, 64, 56])),
     ("conv 64 to 64 of 56 x 56", |d, t| convolved(d, t, [1, 64, 64, 56])),
     ("conv 64 to 96 of 14 x 14, eight images", |d, t| convolved(d, t, [8, 64, 96, 14])),
     ("conv 512 to 512 of 7 x 7", |d, t| convolved(d, t, [1, 512, 512, 7])),
 ];
+
+fn side_by_side(device: &Device, dtype: DType, length: usize) -> Result<Tensor> {
+    let lists = (0..32).map(|_| device.blank([length], dtype)).collect::<Result<Vec<_>>>()?;
+    Tensor::stack(&lists.iter().collect::<Vec<_>>(), -1)
+}
 
 fn convolved(
     device: &Device,
@@ -183,6 +189,25 @@ fn no_kernel_binds_more_than_there_is_room_for() {
             assert!(all, "{name}: {most:?} of {room} for {terms} terms");
         }
     }
+}
+
+/// Lists side by side are stored element by element on a GPU, where elements are words; otherwise
+/// every quad of the result is visited for each list.
+#[test]
+fn columns_are_walked_alone() {
+    let stacked = |caps: &Caps, dtype, axis: i64| {
+        ran(caps, move |device| {
+            let lists = (0..8).map(|_| device.blank([1000], dtype)).collect::<Result<Vec<_>>>()?;
+            Tensor::stack(&lists.iter().collect::<Vec<_>>(), axis)
+        })
+    };
+    let (gpu, cpu) = (fixtures::nvidia_vulkan(), fixtures::lavapipe());
+    for dtype in [DType::F32, DType::I64] {
+        assert_eq!(stacked(&gpu, dtype, -1), ["assign_each"], "{dtype}");
+    }
+    assert_eq!(stacked(&gpu, DType::F16, -1), ["patch"]);
+    assert_eq!(stacked(&cpu, DType::F32, -1), ["patch"]);
+    assert_eq!(stacked(&gpu, DType::F32, 0), ["assign_rows"]);
 }
 
 /// Beside another operand a large transposition is copied by tiles; alone it is read.

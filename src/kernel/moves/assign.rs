@@ -15,7 +15,7 @@ use crate::kernel::{Held, Operand, fill};
 use crate::layout::Layout;
 use crate::shape::RANK_MAX;
 use crate::shape::Shape;
-use crate::wgsl::{Form, Grid, Space, Way};
+use crate::wgsl::{Form, Grid, Space, Target, Way};
 
 /// An operand in these ranges of a dense value, and around it these bits.
 pub(crate) fn framed(
@@ -36,6 +36,9 @@ pub(crate) struct Assignment<'a> {
     pub(crate) shape: &'a Shape,
     pub(crate) ranges: &'a [Range<usize>],
 }
+
+/// Elements that a grid can have one by one.
+const EACH_MAX: usize = 1 << 30;
 
 const RAGGED_PART: Ceiling = Ceiling { what: "a ragged part", ..RAGGED };
 
@@ -60,7 +63,7 @@ impl Assignment<'_> {
         site.engine.record(ready)
     }
 
-    /// Records writing `from`, where the part's rows are whole quads and both lie in one segment;
+    /// Records writing `from`, where the part can be walked alone and both lie in one segment;
     /// returns whether they do. They share no buffer.
     pub(crate) fn by_rows(&self, site: Site<'_>, from: &Operand) -> Result<bool> {
         let _kept = [self.value.pin()?, from.value.pin()?];
@@ -102,7 +105,8 @@ impl Assignment<'_> {
         Ok(())
     }
 
-    /// Walks the part alone, if its rows are whole quads of one segment; returns whether they are.
+    /// Walks the part alone, if its rows are whole quads of one segment, or its elements are stored
+    /// one by one; returns whether they are.
     fn rows(
         &self,
         site: Site<'_>,
@@ -115,17 +119,25 @@ impl Assignment<'_> {
             return Ok(false);
         }
         let ((source, input), (sink, output)) = (source.view()?, part.view()?);
-        let Some(space) = Space::of(part.layout.shape().dims(), &[source, sink]) else {
+        let Some(mut space) = Space::of(part.layout.shape().dims(), &[source, sink]) else {
             return Ok(false);
         };
+        let count = space.count();
         let into = match space.ways[1] {
             // A single element is no whole quad.
-            way @ (Way::Row | Way::Dense) if space.count().is_multiple_of(4) => way,
+            way @ (Way::Row | Way::Dense) if count.is_multiple_of(4) => way,
+            way if way.is_strided() && self.is_each(site.target, from, &part.layout) => {
+                space.ways.iter_mut().for_each(|way| *way = way.by_element());
+                Way::EachStrided
+            }
             _ => return Ok(false),
         };
         let form = Form::moving(from.dtype.width());
         let kernel = text::assign_rows(form, space.ways[0], into, space.rank(), site.target);
-        let grid = Grid::of_elements(space.count(), site.target);
+        let grid = match into {
+            Way::EachStrided => Grid::new(count, site.target),
+            _ => Grid::of_elements(count, site.target),
+        };
         let params = Elementwise { grid, space: &space, base: 0, outputs: &[], scalars: &[] };
         ready.extend(site.prepare(Job {
             kernel: &kernel,
@@ -135,6 +147,14 @@ impl Assignment<'_> {
             outputs: vec![Arc::downgrade(self.value)],
         })?);
         Ok(true)
+    }
+
+    /// Whether a GPU stores elements of the part one by one: each is a word or two of its own, and
+    /// so few of those from the first to the last are in the part that its quads take longer.
+    fn is_each(&self, target: Target, from: &Operand, part: &Layout) -> bool {
+        let count = from.layout.shape().elements();
+        let is_sparse = count <= part.span().len().div_ceil(2);
+        target == Target::Gpu && from.dtype.width() >= 4 && is_sparse && count < EACH_MAX
     }
 
     /// Walks every quad from the part's first element to its last, and writes what lies in the

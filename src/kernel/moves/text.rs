@@ -80,11 +80,13 @@ pub fn gather_part(form: Form, rank: u32, target: Target) -> Arc<Assembled> {
 }
 
 /// A copy into a part of a dense tensor whose rows are whole quads; `into` is [`Way::Row`], or
-/// [`Way::Dense`] where the part is one run.
+/// [`Way::Dense`] where the part is one run. Or into a part of any rows, an element in the place of
+/// a quad, where `into` is [`Way::EachStrided`].
 #[must_use]
 pub fn assign_rows(form: Form, from: Way, into: Way, rank: u32, target: Target) -> Arc<Assembled> {
     let slots = [Slot::read(form, from), Slot { form, way: into, written: true }];
-    moved("assign_rows", &slots, &copy(from), 0, (rank, target))
+    let name = if into == Way::EachStrided { "assign_each" } else { "assign_rows" };
+    moved(name, &slots, &copy(from), 0, (rank, target))
 }
 
 /// Words of the scalars of [`assign_part`]: per dimension, innermost first, where the part begins,

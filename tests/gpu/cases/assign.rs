@@ -28,6 +28,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("assign::a_step_is_taken_in_place", |ctx| step(ctx)),
         case!("assign::a_part_that_nobody_else_holds", |ctx| lone_part(ctx)),
         case!("assign::deep", |ctx| deep(ctx)),
+        case!("assign::columns", |ctx| columns(ctx)),
         case!("assign::a_part_of_itself", |ctx| itself(ctx)),
         case!("assign::refusals_lose_nothing", |ctx| refusals(ctx)),
         case!("assign::a_step_without_memory_is_taken_once", |ctx| again(ctx)),
@@ -137,6 +138,29 @@ async fn deep(ctx: &Ctx) -> Outcome {
         let device = ctx.native().await?.with_target(target);
         for (axis, dim) in dims.into_iter().enumerate() {
             into_part(&device, DType::F32, &dims, axis, 1..dim, 1).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A few columns and planes, which a GPU stores element by element: of more than a lane takes, too.
+async fn columns(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    let forms: [(&[usize], usize, Range<usize>); 6] = [
+        (&[300, 7], 1, 3..4),
+        (&[9, 64], 1, 63..64),
+        (&[5, 11, 6], 1, 9..11),
+        (&[3, 2, 5, 7], 3, 0..3),
+        (&[8, 1, 1], 0, 2..3),
+        (&[150_001, 3], 1, 1..2),
+    ];
+    for dtype in WIDTHS.into_iter().filter(|&dtype| carries(&device, dtype)) {
+        for (dims, axis, range) in forms.clone() {
+            let large = dims[0] > 100_000;
+            let turns = if large { usize::from(dtype == DType::F32) } else { 4 };
+            for turned in 0..turns {
+                into_part(&device, dtype, dims, axis, range.clone(), turned).await?;
+            }
         }
     }
     Ok(())
