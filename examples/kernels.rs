@@ -361,7 +361,7 @@ fn walks(all: &mut Vec<Sample>) {
 /// Rows that are short, long or of groups, and norms with what they normed by.
 fn norms(all: &mut Vec<Sample>) {
     type Make = fn(&Tensor) -> Result<Tensor>;
-    let each: [(&str, &[usize], Make); 9] = [
+    let each: [(&str, &[usize], Make); 10] = [
         ("softmax of short rows", &[65_536, 16], |t| t.softmax(1)),
         ("softmax of long rows", &[4, 1 << 18], |t| t.softmax(1)),
         ("layer_norm of short rows", &[65_536, 16], |t| t.layer_norm(1, None, None, 1e-5)),
@@ -379,6 +379,7 @@ fn norms(all: &mut Vec<Sample>) {
         }),
         ("group_norm", &[2, 64, 56, 56], |t| t.group_norm(8, None, None, 1e-5)),
         ("instance_norm", &[2, 64, 56, 56], |t| t.instance_norm(None, None, 1e-5)),
+        ("cumsum of short rows", &[65_536, 100], |t| t.cumsum(1)),
         ("quantile rows", &[512, 1024], |t| t.quantile([1], 0.9)),
     ];
     for (name, dims, make) in each {

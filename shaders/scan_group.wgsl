@@ -5,7 +5,9 @@
 // to the left every time. Then everybody knows what came before.
 //
 // Workgroup memory is written before it is read. Trips: tiles of a chunk, log2 lanes.
-override lanes: u32 = 256u;
+// region lanes
+const lanes = 256u;
+// end lanes
 
 struct Job {
     rows: u32,

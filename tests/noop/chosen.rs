@@ -10,7 +10,7 @@ use wharf::{DType, Device, Policy, Result, Tensor};
 type Make = fn(&Device, DType) -> Result<Tensor>;
 
 /// What models are made of.
-const WORKS: [(&str, Make); 22] = [
+const WORKS: [(&str, Make); 23] = [
     ("1024 x 1024 x 1024", |d, t| product(d, t, [1024, 1024, 1024])),
     ("512 x 512 x 256", |d, t| product(d, t, [512, 512, 256])),
     ("64 x 4096 x 4096 weights", |d, t| weights(d, t, 64)),
@@ -28,6 +28,7 @@ const WORKS: [(&str, Make); 22] = [
     ("softmax of 32 x 262144", |d, t| d.blank([32, 1 << 18], t)?.softmax(1)),
     ("sum of 512 x 1024", |d, t| d.blank([512, 1024], t)?.sum([1])),
     ("cumsum of 512 x 1024", |d, t| d.blank([512, 1024], t)?.cumsum(1)),
+    ("cumsum of 65536 x 100", |d, t| d.blank([1 << 16, 100], t)?.cumsum(1)),
     ("32 lists of 65536, side by side", |d, t| side_by_side(d, t, 1 << 16)),
     ("conv 64 to 64 of 56 x 56, eight images", |d, t| convolved(d, t, [8, 64, 64, 56])),
     ("conv 64 to 64 of 56 x 56", |d, t| convolved(d, t, [1, 64, 64, 56])),

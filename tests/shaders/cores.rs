@@ -164,8 +164,12 @@ fn every_scan_is_valid() {
                 let tail = Edge { expr: tail, ways: &[] };
                 let (carrying, fresh) = ([edge(head), edge(&held), tail], [edge(head), tail]);
                 let edges = if carried { &carrying[..] } else { &fresh };
-                let wording = ScanPass { how, totals, carried, parts };
-                for (kernel, target) in [("scan_rows", Target::Cpu), ("scan_group", Target::Gpu)] {
+                for (kernel, lanes, target) in [
+                    ("scan_rows", None, Target::Cpu),
+                    ("scan_group", Some(32), Target::Gpu),
+                    ("scan_group", Some(256), Target::Gpu),
+                ] {
+                    let wording = ScanPass { how, lanes, totals, carried, parts };
                     let scan = frame(kernel, &wording, edges, target);
                     check_frame(Frame { by_element: true, ..scan });
                 }

@@ -10,8 +10,10 @@ const CHUNK_MAX: usize = 4096;
 /// Elements of a group's tile - four of each of its lanes - and the most tiles of a chunk.
 const TILE: usize = 1024;
 const TILES_MAX: usize = 64;
-/// On a GPU, shorter rows are done by lanes.
-const GROUP_LEAST: usize = 256;
+/// Lanes of a group, the fewest and the most: rows shorter than a tile have as many as they fill.
+const GROUP_LANES: [usize; 2] = [32, TILE / 4];
+/// On a GPU, rows that leave more than half of the smallest group idle are done by lanes.
+const GROUP_LEAST: usize = 64;
 /// Lanes, and groups of lanes, that keep a GPU of the usual breadth busy.
 const LANES_WANTED: usize = 16_384;
 const GROUPS_WANTED: usize = 512;
@@ -29,8 +31,8 @@ pub(super) struct Chunks {
     pub(super) count: usize,
     /// Elements of a chunk.
     pub(super) each: usize,
-    /// Whether a whole workgroup takes a chunk, and not a lane.
-    pub(super) by_group: bool,
+    /// The lanes of a workgroup that takes a chunk, if it is not taken by one lane.
+    pub(super) group: Option<usize>,
 }
 
 impl Chunks {
@@ -46,6 +48,8 @@ impl Chunks {
         let length = shape.dims().last().copied().unwrap_or(1);
         let rows = shape.elements() / length.max(1);
         let by_group = target == Target::Gpu && length >= GROUP_LEAST;
+        let [fewest, all] = GROUP_LANES;
+        let lanes = length.min(TILE).div_ceil(4).next_power_of_two().clamp(fewest, all);
         let trips_max = CORE_TRIPS as usize / (2 + trips);
         let (wanted, least, most) = match (target, by_group) {
             (Target::Gpu, true) => (GROUPS_WANTED, 4 * TILE, TILE * TILES_MAX.min(trips_max / 4)),
@@ -56,13 +60,14 @@ impl Chunks {
         let wanted = if batch_invariant { CHUNKS_OF_ANY } else { wanted.div_ceil(rows.max(1)) };
         let count = wanted.min(length / least).max(length.div_ceil(most)).max(1);
         let each = length.div_ceil(count);
-        Self { rows, length, count: length.div_ceil(each), each, by_group }
+        let group = by_group.then_some(lanes);
+        Self { rows, length, count: length.div_ceil(each), each, group }
     }
 
     /// Workgroups for them, if one of lanes has so many.
     pub(super) const fn groups(&self, lanes: usize) -> usize {
         let chunks = self.rows * self.count;
-        if self.by_group { chunks } else { chunks.div_ceil(lanes) }
+        if self.group.is_some() { chunks } else { chunks.div_ceil(lanes) }
     }
 }
 
@@ -75,6 +80,29 @@ mod tests {
     #[test]
     fn a_tile_has_four_elements_of_each_lane() {
         assert_eq!(TILE, 4 * SCAN_GROUP.source.number("lanes") as usize);
+    }
+
+    #[test]
+    fn a_group_is_as_large_as_a_row_fills() {
+        let group = |target, length| {
+            let shape = Shape::new([5000, length]).expect("a shape");
+            let Chunks { count, group, .. } = Chunks::of(&shape, target, Breadth::USUAL, false, 0);
+            assert_eq!(count, 1, "{length}");
+            group
+        };
+        for (length, lanes) in [
+            (63, None),
+            (64, Some(32)),
+            (128, Some(32)),
+            (129, Some(64)),
+            (256, Some(64)),
+            (257, Some(128)),
+            (513, Some(256)),
+            (4000, Some(256)),
+        ] {
+            assert_eq!(group(Target::Gpu, length), lanes, "{length}");
+            assert_eq!(group(Target::Cpu, length), None, "{length} on a processor");
+        }
     }
 
     #[test]
@@ -102,9 +130,9 @@ mod tests {
                 let of = |rows, trips, any| {
                     let shape = Shape::new([rows, length]).expect("a shape");
                     [Breadth::USUAL, few].map(|breadth| {
-                        let Chunks { count, each, by_group, .. } =
+                        let Chunks { count, each, group, .. } =
                             Chunks::of(&shape, target, breadth, any, trips);
-                        (count, each, by_group)
+                        (count, each, group)
                     })
                 };
                 let alone = of(1, 0, true);
@@ -122,12 +150,12 @@ mod tests {
             for length in [1, 2, 63, 64, 65, 4096, 65_537, 1 << 24, 1 << 29] {
                 for (rows, trips) in [(1, 0), (3, 7), (4096, 56)] {
                     let shape = Shape::new([rows, length]).expect("a shape");
-                    let Chunks { count, each, by_group, .. } =
+                    let Chunks { count, each, group, .. } =
                         Chunks::of(&shape, target, Breadth::USUAL, false, trips);
                     assert!(count * each >= length && (count - 1) * each < length, "{length}");
-                    let looped = match by_group {
-                        true => each.div_ceil(TILE) * (1 + 4 * trips + 8),
-                        false => each + each / 64 + 2 + each * trips,
+                    let looped = match group {
+                        Some(lanes) => each.div_ceil(4 * lanes) * (1 + 4 * trips + 8),
+                        None => each + each / 64 + 2 + each * trips,
                     };
                     assert!(looped <= CORE_TRIPS as usize, "{length}: {looped} trips");
                 }

@@ -56,7 +56,9 @@ impl Scanning<'_> {
         let Site { target, breadth, batch_invariant, .. } = self.site;
         let chunks = Chunks::of(shape, target, breadth, batch_invariant, source.trips());
         let pass = |heads: &[&Reach<'_>], tail: &Reach<'_>, sink: &Sink, totals: bool| {
-            let wording = ScanPass { how: self.how, totals, carried: heads.len() > 1, parts };
+            let (how, carried) = (self.how, heads.len() > 1);
+            let lanes = chunks.group.map(word).transpose()?;
+            let wording = ScanPass { how, lanes, totals, carried, parts };
             self.launch(chunks, &wording)?.record(self.site, heads, tail, sink)
         };
         if chunks.count == 1 {
@@ -83,10 +85,10 @@ impl Scanning<'_> {
     }
 
     fn launch<'b>(&self, chunks: Chunks, wording: &'b ScanPass) -> Result<Launch<'b>> {
-        let Chunks { rows, length, count, each, by_group } = chunks;
+        let Chunks { rows, length, count, each, group } = chunks;
         let groups = fold(word(chunks.groups(self.site.target.workgroup() as usize))?);
         let [rows, length, chunks, each] = words([rows, length, count, each])?;
-        let entry = if by_group { &text::SCAN_GROUP } else { &text::SCAN_ROWS };
+        let entry = if group.is_some() { &text::SCAN_GROUP } else { &text::SCAN_ROWS };
         let job = ScanJob { rows, length, chunks, each };
         Ok(Launch::of(entry, wording, job.words(), groups))
     }

@@ -32,6 +32,8 @@ const TOTALS: Source = source!("scan/totals.wgsl");
 pub struct ScanPass {
     /// What is scanned.
     pub how: Reduce,
+    /// The lanes of a group, if one takes a chunk.
+    pub lanes: Option<u32>,
     /// Whether only the total of each chunk is stored.
     pub totals: bool,
     /// Whether a chunk begins with the total of those before it, which is the second input.
@@ -42,9 +44,11 @@ pub struct ScanPass {
 
 impl Writes for ScanPass {
     fn regions(&self) -> Vec<Region> {
-        let Self { how, totals, carried, parts } = *self;
+        let Self { how, lanes, totals, carried, parts } = *self;
         let kind = how.arithmetic(parts, totals || parts);
         let mut regions = vec![Region::text("kind", kind).needing(Needs::of(how.held()))];
+        let lanes = lanes.map(|lanes| format!("const lanes = {lanes}u;\n"));
+        regions.extend(lanes.map(|line| Region::text("lanes", line)));
         regions.extend((!carried).then_some(Region::file("carry", FRESH)));
         regions.extend(totals.then_some(Region::file("put", TOTALS)));
         regions
