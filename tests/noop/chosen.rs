@@ -10,9 +10,11 @@ use wharf::{DType, Device, Policy, Result, Tensor};
 type Make = fn(&Device, DType) -> Result<Tensor>;
 
 /// What models are made of.
-const WORKS: [(&str, Make); 23] = [
+const WORKS: [(&str, Make); 25] = [
     ("1024 x 1024 x 1024", |d, t| product(d, t, [1024, 1024, 1024])),
     ("512 x 512 x 256", |d, t| product(d, t, [512, 512, 256])),
+    ("64 x 64 x 50257", |d, t| product(d, t, [64, 64, 50_257])),
+    ("4 x 4 x 4000000", |d, t| product(d, t, [4, 4, 4_000_000])),
     ("64 x 4096 x 4096 weights", |d, t| weights(d, t, 64)),
     ("16 x 4096 x 4096 weights", |d, t| weights(d, t, 16)),
     ("4 x 4096 x 4096 weights", |d, t| weights(d, t, 4)),

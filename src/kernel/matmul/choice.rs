@@ -285,8 +285,9 @@ impl Ladder {
         if !self.is_gpu {
             return passes;
         }
-        // Only passes that are alike run side by side.
-        (2..=passes).rev().find(|&n| size.k.is_multiple_of(4 * n)).unwrap_or(1)
+        // Passes that are alike run side by side, and what they leave of k is one more.
+        let alike = |&n: &usize| size.k.is_multiple_of(4 * n);
+        (passes / 2 + 1..=passes).rev().find(alike).unwrap_or(passes)
     }
 
     /// Which part of a tile's work counts, and how many workgroups of the usual size there are.

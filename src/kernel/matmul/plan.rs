@@ -1,6 +1,8 @@
 //! What one dispatch of a product reads, runs and stores: of a panel, the rows that touch one
 //! segment of the result.
 
+use core::ops::Range;
+
 use super::choice::Decision;
 use super::choice::scheme::{Choice, Scheme, Size};
 use super::text::job::MatmulJob;
@@ -43,26 +45,39 @@ impl Decision {
     }
 
     /// On a GPU, the passes along k as batches of one product: dispatches that write one buffer
-    /// wait for each other, workgroups of one dispatch fill its cores. `None` where passes differ,
-    /// as a file or a test may ask for, or an axis more is too many: then they follow each other.
-    pub(super) fn at_once(&self) -> Result<Option<Self>> {
-        let Size { batch, k, .. } = self.size;
-        let parts = self.choice.passes;
+    /// wait for each other, workgroups of one dispatch fill its cores. And what such passes, alike
+    /// and of whole quads, leave of k, as one more. `None` where an axis more is too many: then
+    /// they follow each other.
+    pub(super) fn at_once(&self) -> Result<Option<(Self, Option<Self>)>> {
+        let (Size { batch, k, .. }, variant) = (self.size, &self.choice.variant);
+        let parts = self.choice.passes.max(k.div_ceil(variant.k_max()));
+        let each = k / parts / 4 * 4;
         let possible = matches!(self.processor, Processor::Gpu(_))
-            && self.choice.variant.copied().is_none()
-            && k.is_multiple_of(4 * parts)
-            && k / parts <= self.choice.variant.k_max()
+            && variant.copied().is_none()
+            && each > 0
             && self.sides[0].shape().rank() < RANK_MAX;
         if parts == 1 || !possible {
             return Ok(None);
         }
-        let [a, b] = self.sides;
-        Ok(Some(Self {
+        let of = |ks: Range<usize>| -> Result<Self> {
+            let k = ks.len();
+            let side = |i: usize| {
+                let layout = self.sides[i];
+                layout.slice(layout.shape().rank() - 1 - i, ks.clone(), 1)
+            };
+            let choice = Choice { passes: 1, ..self.choice };
+            let (sides, size) = ([side(0)?, side(1)?], Size { k, ..self.size });
+            Ok(Self { sides, size, choice, ..self.clone() })
+        };
+        let alike = of(0..parts * each)?;
+        let [a, b] = alike.sides;
+        let alike = Self {
             sides: [view::parted(&a, 0, parts)?, view::parted(&b, 1, parts)?],
-            size: Size { batch: parts * batch, k: k / parts, ..self.size },
-            choice: Choice { passes: 1, ..self.choice },
-            ..self.clone()
-        }))
+            size: Size { batch: parts * batch, k: each, ..self.size },
+            ..alike
+        };
+        let rest = (parts * each < k).then(|| of(parts * each..k)).transpose()?;
+        Ok(Some((alike, rest)))
     }
 
     /// A window of a panel, whose sides lie in one segment each.

@@ -34,6 +34,9 @@ struct Parcel {
     sides: [Operand; 2],
 }
 
+/// Parcels, and what they are a part of.
+type Portion<'a> = (Recorder<'a>, Vec<Parcel>);
+
 impl Recorder<'_> {
     /// A single pass over k takes the tail on board. Of several, the sums are stored, and then
     /// added with the tail; on a GPU they are batches of one product, if each side is in one
@@ -41,18 +44,35 @@ impl Recorder<'_> {
     pub(super) fn record(&self, operands: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
         let lies = [lie(&operands[0])?, lie(&operands[1])?];
         let whole = lies.iter().all(|lie| lie.whole);
-        let fits =
-            |of: &Decision| product([of.size.batch, of.size.m, of.pitch()]) <= ELEMENTS_MAX as u64;
-        if let Some(decision) = self.decision.at_once()?.filter(|of| whole && fits(of)) {
-            let at_once = Recorder { decision: &decision, ..*self };
-            let sides = [0, 1].map(|i| operands[i].under(decision.sides[i]));
-            let (parcels, _) = at_once.parcels(&sides, &lies)?;
-            let sums = self.sums(self.decision.choice.passes);
-            return sums.added(self.site, tail, |_, tail| at_once.passes(&parcels, 0..1, tail));
+        if let Some((alike, rest)) = self.decision.at_once()?.filter(|_| whole) {
+            let alike_passes = alike.size.batch / self.decision.size.batch;
+            let sums = self.sums(alike_passes + usize::from(rest.is_some()));
+            if product([sums.passes, sums.rows, alike.pitch()]) <= ELEMENTS_MAX as u64 {
+                let mut portions = vec![self.portion(&alike, 0, operands, &lies)?];
+                if let Some(rest) = &rest {
+                    portions.push(self.portion(rest, alike_passes, operands, &lies)?);
+                }
+                return sums.added(self.site, tail, |all, tail| passes(&portions, all, tail));
+            }
         }
-        let (parcels, passes) = self.parcels(operands, &lies)?;
-        let store = |passes, tail: &_| self.passes(&parcels, passes, tail);
-        self.sums(passes).stored(self.site, 3, tail, store)
+        let (parcels, all) = self.parcels(operands, &lies)?;
+        let portions = [(Self { ..*self }, parcels)];
+        self.sums(all).stored(self.site, 3, tail, |which, tail| passes(&portions, which, tail))
+    }
+
+    /// What a decision about some of k makes of it, all in this pass.
+    fn portion<'b>(
+        &'b self,
+        decision: &'b Decision,
+        pass: usize,
+        operands: &[Operand; 2],
+        lies: &[Lie; 2],
+    ) -> Result<Portion<'b>> {
+        let own = Recorder { decision, ..*self };
+        let sides = [0, 1].map(|i| operands[i].under(decision.sides[i]));
+        let (mut parcels, _) = own.parcels(&sides, lies)?;
+        parcels.iter_mut().for_each(|parcel| parcel.panel.pass = pass);
+        Ok((own, parcels))
     }
 
     /// What so many passes come to, in the compute type.
@@ -118,26 +138,6 @@ impl Recorder<'_> {
         }
     }
 
-    /// Every panel of these passes into a new value: one pass of the result after the other.
-    fn passes(&self, parcels: &[Parcel], which: Range<usize>, tail: &Tail) -> Result<Arc<Value>> {
-        let reach = tail.reached()?;
-        // In place until all is recorded, so that none of them moves to where the result lies.
-        let sides = parcels.iter().flat_map(|parcel| &parcel.sides).map(Operand::hold);
-        let sides: Vec<Held> = sides.collect::<Result<_>>()?;
-        let avoid: Vec<u64> = reach.ids().chain(sides.iter().flat_map(Held::ids)).collect();
-        let (value, held) = Held::fresh(self.site, &tail.shape, tail.dtype, &avoid)?;
-        for parcel in parcels.iter().filter(|parcel| which.contains(&parcel.panel.pass)) {
-            let pass = parcel.panel.pass - which.start;
-            for window in self.decision.windows(&parcel.panel, pass, held.segment) {
-                let bound = Bound::from(&held.pieces[window.index]);
-                let (first, written) = (window.first, Arc::downgrade(&value));
-                let sink = Sink { bound, first, written, by_element: false };
-                self.launch(parcel, &window, &reach, &sink)?;
-            }
-        }
-        Ok(value)
-    }
-
     fn launch(&self, parcel: &Parcel, window: &Window, tail: &Reach<'_>, to: &Sink) -> Result<()> {
         let layouts = parcel.sides.each_ref().map(|side| side.layout);
         let planned = self.decision.dispatch(&parcel.panel, window, &layouts)?;
@@ -161,6 +161,29 @@ impl Recorder<'_> {
         };
         launch.record(self.site, &[&reach(0)?, &reach(1)?], tail, to)
     }
+}
+
+/// Every panel of these passes into a new value: one pass of the result after the other.
+fn passes(portions: &[Portion<'_>], which: Range<usize>, tail: &Tail) -> Result<Arc<Value>> {
+    let reach = tail.reached()?;
+    let parcels = || {
+        portions.iter().flat_map(|(own, parcels)| parcels.iter().map(move |parcel| (own, parcel)))
+    };
+    // In place until all is recorded, so that none of them moves to where the result lies.
+    let sides = parcels().flat_map(|(_, parcel)| &parcel.sides).map(Operand::hold);
+    let sides: Vec<Held> = sides.collect::<Result<_>>()?;
+    let avoid: Vec<u64> = reach.ids().chain(sides.iter().flat_map(Held::ids)).collect();
+    let (value, held) = Held::fresh(portions[0].0.site, &tail.shape, tail.dtype, &avoid)?;
+    for (own, parcel) in parcels().filter(|(_, parcel)| which.contains(&parcel.panel.pass)) {
+        let pass = parcel.panel.pass - which.start;
+        for window in own.decision.windows(&parcel.panel, pass, held.segment) {
+            let bound = Bound::from(&held.pieces[window.index]);
+            let (first, written) = (window.first, Arc::downgrade(&value));
+            let sink = Sink { bound, first, written, by_element: false };
+            own.launch(parcel, &window, &reach, &sink)?;
+        }
+    }
+    Ok(value)
 }
 
 /// How an operand lies in memory.

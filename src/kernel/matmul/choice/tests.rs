@@ -143,9 +143,10 @@ fn shapes_meet_the_kernels_made_for_them() {
         ([1, 1, 4096, 4096], true, "1 x 4 in 64 parts, by subgroups, 64 lanes, 1"),
         ([1, 3, 4096, 4096], true, "4 x 4 in 64 parts, by subgroups"),
         ([1, 64, 64, 1 << 16], true, "4 x 4 in 64 parts, by subgroups, 64 lanes, 1"),
-        // Too few tiles for the cores of a GPU: parts of k side by side, if they are alike.
+        // Too few tiles for the cores of a GPU: parts of k side by side, alike but for the last.
         ([1, 64, 4096, 4096], false, "workgroup tiles of 64 x 64 by 16, 64 lanes, 4"),
-        ([1, 64, 4096, 4095], false, "workgroup tiles of 32 x 32 by 16, 64 lanes, 1"),
+        ([1, 64, 4096, 4095], false, "workgroup tiles of 64 x 64 by 16, 64 lanes, 4"),
+        ([1, 64, 4096, 4072], false, "workgroup tiles of 64 x 64 by 16, 64 lanes, 4"),
         // Most of the lanes that stand along k would have none of it.
         ([1000, 16, 16, 16], true, "workgroup tiles of 32 x 32"),
     ] {

@@ -183,6 +183,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
         cases.push(case.unless(!rung.runs_on(adapter.caps(), DType::F32, 2 * CHUNK), "a rung"));
     }
     cases.push(case!("matmul::groups::passes", |ctx| passes_by(ctx)));
+    cases.push(case!("matmul::groups::long", |ctx| long(ctx)));
     cases.push(case!("matmul::groups::tails", |ctx| tails_by(ctx)));
     cases.push(case!("matmul::groups::propagates", |ctx| propagates_by(ctx)));
     cases.push(case!("matmul::groups::folds", |ctx| folds(ctx)));
@@ -236,13 +237,13 @@ async fn forced(ctx: &Ctx, dtype: DType, rung: Rung, seed: u64) -> Outcome {
 }
 
 /// Passes along k that are batches of one dispatch, of products that have batches themselves; and
-/// others that are not alike.
+/// what they leave of k, or passes that are too short to be alike.
 async fn passes_by(ctx: &Ctx) -> Outcome {
     let device = ctx.native().await?;
     let mut pool = Pool::new(&device.with_target(Target::Gpu), DType::F32, 23).await?;
     let bytes = pool.bytes();
     for (i, [left, right]) in BATCHES.iter().enumerate() {
-        for (passes, k) in [(2, 64), (3, 96), (4, 32), (4, 100)] {
+        for (passes, k) in [(2, 64), (3, 96), (4, 32), (4, 100), (3, 103), (16, 70), (5, 18)] {
             let a = pool.lying(i % 2, left, 9, k).map_err(show)?;
             let b = pool.lying(i % 3, right, k, 24).map_err(show)?;
             let rung =
@@ -252,6 +253,22 @@ async fn passes_by(ctx: &Ctx) -> Outcome {
             pool.check(&bytes, [&a, &b], &got).await.map_err(place)?;
         }
     }
+    Ok(())
+}
+
+/// Few rows and columns of more terms than a kernel loops over: as many parts as that takes, side
+/// by side, and what they leave. Every term is a small integer, so that sums are exact.
+async fn long(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?.with_target(Target::Gpu);
+    let (m, k, n) = (3, (1 << 18) + 77, 2);
+    let a: Vec<f32> = (0..m * k).map(|i| (i % 5) as f32).collect();
+    let b: Vec<f32> = (0..k * n).map(|i| (i / 7 % 3) as f32).collect();
+    let (left, _) = device.upload(&a, [m, k]).map_err(show)?;
+    let (right, _) = device.upload(&b, [k, n]).map_err(show)?;
+    let got = left.matmul(&right).map_err(show)?.read::<f32>().await.map_err(show)?;
+    let sum = |i: usize, j: usize| (0..k).map(|t| f64::from(a[i * k + t] * b[t * n + j])).sum();
+    let want: Vec<f64> = (0..m * n).map(|at| sum(at / n, at % n)).collect();
+    ensure_eq!(got.iter().map(|&x| f64::from(x)).collect::<Vec<_>>(), want, "{m} x {n} x {k}");
     Ok(())
 }
 
