@@ -11,7 +11,7 @@
 //! products, or to lines of a copy with borders ([`flat`]), says [`choice`]: on lavapipe a product
 //! with a copy of all windows takes a half to a fifth of the kernel's time.
 //!
-//! On a GPU whatever has rows and channels to share goes by tiles in workgroup memory
+//! On a GPU whatever has rows, channels and pixels to share goes by tiles in workgroup memory
 //! ([`group`]).
 //!
 //! Heads are computed first: a pixel is loaded once for each tap and each tile of rows.

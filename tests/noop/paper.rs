@@ -259,7 +259,7 @@ fn a_wide_stride_takes_a_few_dispatches() {
     for padding in [0, 200] {
         let how = Conv::new().stride([160]).padding([padding]);
         let told = x.conv_transpose1d(&w, None, &how).expect("it is a convolution").explain();
-        assert!(told.error.is_none() && told.dispatches() < 16, "{padding}: {told}");
+        assert!(told.error.is_none() && told.dispatches() < 20, "{padding}: {told}");
     }
 }
 
