@@ -10,6 +10,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::shared::lock;
 use crate::tensor::Scalar;
+use crate::wgsl::Needs;
 use crate::wgsl::own::cause::OwnCause;
 use crate::wgsl::own::{OwnText, Reflection, Rigour, Stowage};
 
@@ -85,7 +86,8 @@ impl Kernel {
     ///
     /// What WGSL leaves to whoever runs it stays so: an index past the end of a plain array reads
     /// or writes some element of it or nothing, and that all invocations of a workgroup meet at a
-    /// barrier is for the text to see to. Browsers refuse it where that is not plain.
+    /// barrier is for the text to see to. Browsers refuse it where that is not plain. `arrayLength`
+    /// counts a last pair or quad that the tensor fills in part.
     ///
     /// # Errors
     /// What is wrong with it, and where: naga's verdict, a binding that is no array of numbers, no
@@ -219,6 +221,11 @@ impl Kernel {
         (self.own.ports.len() as u64) < device.caps().limits.storage_buffers_max
     }
 
+    /// Whether the device has all that it needs.
+    pub(super) fn is_had_by(&self, device: &Device) -> bool {
+        self.own.kernel.needs.without(Needs::had_by(device.caps())).each().next().is_none()
+    }
+
     /// The arrays that it only reads, in the order of their bindings.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
         let read = self.own.ports.iter().filter(|port| !port.writes);
@@ -249,7 +256,8 @@ impl Kernel {
     ) -> Result<Arc<Reflection>> {
         let trips = self.rigour.trips.into_iter().chain(trips_max).min();
         let rigour = Rigour { trips, ..self.rigour };
-        if stowage.dtypes.is_empty() && rigour == Rigour::default() {
+        let is_plain = stowage.dtypes.is_empty() && stowage.halved.is_empty();
+        if is_plain && rigour == Rigour::default() {
             return Ok(Arc::clone(&self.own));
         }
         let like = (stowage, rigour);

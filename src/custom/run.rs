@@ -50,9 +50,18 @@ enum Offer<'a> {
 }
 
 impl Offer<'_> {
+    /// How many it has, if it says so.
+    fn elements(&self) -> usize {
+        match self {
+            Self::Read(tensor) => tensor.shape().elements(),
+            Self::Update(tensor) => tensor.shape().elements(),
+            Self::Create(shape, _) => shape.as_ref().map_or(0, Shape::elements),
+        }
+    }
+
     /// Whether it has elements that only the run gives it.
     fn makes(&self) -> bool {
-        matches!(self, Self::Create(Ok(shape), _) if !shape.is_empty())
+        matches!(self, Self::Create(..)) && self.elements() > 0
     }
 }
 
@@ -240,21 +249,29 @@ impl fmt::Debug for Run<'_> {
     }
 }
 
-/// How the tensors for arrays of `V` are stored, in the order of those.
+/// How the tensors for arrays of `V` are stored, in the order of those, and which others end in the
+/// middle of a word.
 fn stowage(device: &Device, kernel: &Kernel, offers: &[(String, Offer<'_>)]) -> Result<Stowage> {
     let mut stowage = Stowage {
         dtypes: Vec::new(),
         target: device.target(),
         f16_native: device.caps().has(Feature::ShaderF16),
+        halved: Vec::new(),
     };
+    let offered = |port: &Port| offers.iter().find(|(name, _)| *name == port.name).map(|o| &o.1);
+    let ends_within = |port: &&Port| {
+        let elements = offered(port).map_or(0, Offer::elements);
+        port.portable.is_none() && elements as u64 * u64::from(port.stride) % 4 != 0
+    };
+    let halved = kernel.own.ports.iter().filter(ends_within);
+    stowage.halved.extend(halved.map(|port| port.name.clone()));
     let mut arrays: Vec<_> = kernel.own.ports.iter().filter(|p| p.portable.is_some()).collect();
     arrays.sort_by_key(|port| port.portable);
     for port in arrays {
-        let offer = offers.iter().find(|(name, _)| *name == port.name);
-        stowage.dtypes.push(match offer {
-            Some((_, Offer::Read(tensor))) => tensor.dtype(),
-            Some((_, Offer::Update(tensor))) => tensor.dtype(),
-            Some((_, Offer::Create(_, dtype))) => *device.plan().accept(*dtype)?.1,
+        stowage.dtypes.push(match offered(port) {
+            Some(Offer::Read(tensor)) => tensor.dtype(),
+            Some(Offer::Update(tensor)) => tensor.dtype(),
+            Some(Offer::Create(_, dtype)) => *device.plan().accept(*dtype)?.1,
             // Said below.
             None => continue,
         });

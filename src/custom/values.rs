@@ -47,7 +47,7 @@ pub(super) struct Values {
 impl Values {
     /// Integers within a range; `None` where the dtype has none of them. A bool may be either.
     pub(super) fn integers(dtype: DType, within: &RangeInclusive<i128>) -> Option<Self> {
-        let all = Self::new(dtype, f64::NEG_INFINITY..=f64::INFINITY);
+        let all = Self::floats(dtype, f64::NEG_INFINITY..=f64::INFINITY)?;
         if dtype == DType::Bool {
             return Some(all);
         }
@@ -60,13 +60,16 @@ impl Values {
         (low <= high).then(|| Self { special, whole: whole.clone(), ..all })
     }
 
-    pub(super) fn new(dtype: DType, within: RangeInclusive<f64>) -> Self {
+    /// Floats within a range, as the dtype has them; `None` where it has none of them. Integers and
+    /// bools may be any.
+    pub(super) fn floats(dtype: DType, within: RangeInclusive<f64>) -> Option<Self> {
         let special = match dtype.class() {
             Class::Bool => vec![Number::Bool(false), Number::Bool(true)],
             Class::Float => {
-                let ends = [*within.start(), *within.end()];
-                let all = FLOATS.into_iter().chain(ends);
-                all.map(Number::Float).filter(|x| is_within(&within, x)).collect()
+                let (low, high) = (*within.start(), *within.end());
+                let all = FLOATS.into_iter().chain([low, low.midpoint(high), high]);
+                let all = all.map(|x| rounded(dtype, Number::Float(x)));
+                all.filter(|x| is_within(&within, x)).collect()
             }
             Class::Signed | Class::Unsigned => {
                 let half = 1_i128 << (8 * dtype.width() - 1);
@@ -77,7 +80,7 @@ impl Values {
         };
         let whole = integers_of(dtype);
         let state = 0x9e37_79b9_7f4a_7c15 ^ dtype as u64;
-        Self { dtype, special, within, whole, state }
+        (!special.is_empty()).then_some(Self { dtype, special, within, whole, state })
     }
 
     /// `count` elements of an operand, as bytes: the first operand runs through the special values,
@@ -118,11 +121,14 @@ impl Values {
             }
             Class::Float => {
                 // A range without an end has a million beside the one that it has.
+                let (low, high) = (*self.within.start(), *self.within.end());
+                let low = if low.is_finite() { low } else { high.min(0.0) - 1e6 };
+                let high = if high.is_finite() { high } else { low.max(0.0) + 1e6 };
                 let most = largest(self.dtype);
-                let (low, high) = (self.within.start().max(-most), self.within.end().min(most));
-                let low = if self.within.start().is_finite() { low } else { high.min(0.0) - 1e6 };
-                let high = if self.within.end().is_finite() { high } else { low.max(0.0) + 1e6 };
-                Number::Float(low * (1.0 - part) + high * part)
+                let (low, high) = (low.max(-most), high.min(most));
+                let x = rounded(self.dtype, Number::Float(low * (1.0 - part) + high * part));
+                let (at, count) = (self.bits() as usize, self.special.len());
+                if is_within(&self.within, &x) { x } else { self.special[at % count] }
             }
             Class::Signed | Class::Unsigned => {
                 let shift = self.bits() % 64;
@@ -141,12 +147,17 @@ fn integers_of(dtype: DType) -> RangeInclusive<i128> {
     if dtype.class() == Class::Signed { -half..=half - 1 } else { 0..=2 * half - 1 }
 }
 
+/// The number of a dtype that stands for this one.
+fn rounded(dtype: DType, number: Number) -> Number {
+    Number::decode(dtype, &number.encode(dtype))
+}
+
 fn is_everything(range: &RangeInclusive<f64>) -> bool {
     range.start().is_infinite() && range.end().is_infinite()
 }
 
 /// Whether an operand is meant: NaN is if everything is.
-pub(super) fn is_within(range: &RangeInclusive<f64>, number: &Number) -> bool {
+fn is_within(range: &RangeInclusive<f64>, number: &Number) -> bool {
     match number {
         Number::Float(x) => is_everything(range) || range.contains(x),
         Number::Int(_) | Number::Bool(_) => true,
@@ -161,7 +172,7 @@ mod tests {
     fn special_values_meet_in_every_combination() {
         let everything = f64::NEG_INFINITY..=f64::INFINITY;
         for dtype in [DType::F32, DType::F16, DType::I8, DType::Bool] {
-            let mut values = Values::new(dtype, everything.clone());
+            let mut values = Values::floats(dtype, everything.clone()).expect("it has some");
             let count = values.special.len().pow(2);
             let all = [0, 1, 2, 3].map(|operand| values.bytes(operand, count));
             for (a, b) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)] {
@@ -176,12 +187,12 @@ mod tests {
 
     #[test]
     fn floats_stay_in_their_range() {
-        for (low, high) in [(1e7, 1e8), (-2e9, -1e9), (0.0, f64::INFINITY), (-f64::MAX, f64::MAX)] {
-            for dtype in [DType::F32, DType::F64] {
-                let mut values = Values::new(dtype, low..=high);
-                for _ in 0..1000 {
-                    let x = values.any().float();
-                    let inside = x.is_finite() && (low..=high).contains(&x);
+        for (low, high) in [(1e3, 1e8), (-2e9, -1e2), (0.7, 0.8), (0.0, f64::INFINITY)] {
+            for dtype in [DType::F32, DType::F64, DType::F16, DType::Bf16] {
+                let mut values = Values::floats(dtype, low..=high).expect("it has some");
+                let bytes = values.bytes(0, 2000);
+                for x in bytes.chunks(dtype.width()).map(|x| Number::decode(dtype, x).float()) {
+                    let inside = (x.is_finite() || x == high) && (low..=high).contains(&x);
                     assert!(inside, "{x} of {dtype} within {low}..={high}");
                 }
             }
@@ -204,5 +215,6 @@ mod tests {
         }
         assert!(Values::integers(DType::U8, &(-5..=-1)).is_none(), "it has none");
         assert!(Values::integers(DType::I8, &(200..=300)).is_none(), "it has none");
+        assert!(Values::floats(DType::F16, 1e5..=1e6).is_none(), "it has none");
     }
 }

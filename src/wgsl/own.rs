@@ -29,9 +29,10 @@ use astray::astray;
 use bounded::bounded;
 use cause::OwnCause;
 use endless::endless;
+use halved::halved;
 use metal::wide_division;
 use normal::{Setting, normal};
-use portable::{LENGTHS, TOLD, adapted, arrays};
+use portable::{LENGTHS, TOLD, WRITTEN, adapted, arrays};
 
 pub(crate) use portable::Stowage;
 
@@ -40,6 +41,7 @@ mod astray;
 mod bounded;
 pub(crate) mod cause;
 mod endless;
+mod halved;
 mod metal;
 mod normal;
 mod portable;
@@ -168,8 +170,12 @@ impl OwnText {
             added = added.and(counted);
             found.bound = Some(Arc::new(LoopBound { most, text: normal.clone() }));
         }
-        if !added.is_empty() {
-            let held = added.applied(&normal);
+        let mut held = added.applied(&normal);
+        if !stowage.halved.is_empty() {
+            let (module, _) = self.read(&held)?;
+            held = halved(&without_comments(&held), &module, &stowage.halved).applied(&held);
+        }
+        if held != normal {
             let (module, _) = self.read(&held)?;
             found.kernel = self.assembled(&module, found.kernel.entry, held);
         }
@@ -219,8 +225,9 @@ impl OwnText {
                 }
                 AddressSpace::Uniform => {
                     self.check_place(global.binding, (1, 0))?;
-                    let (bytes, lengths) = settled(module, global.ty).unwrap_or((bytes, None));
-                    found.lengths = lengths;
+                    let settled = settled(module, global.ty);
+                    found.lengths = settled.map(|(_, lengths)| lengths);
+                    let bytes = settled.map_or(bytes, |(written, _)| written);
                     found.uniform = (name != TOLD).then_some((name, bytes));
                 }
                 AddressSpace::WorkGroup if !used[handle].is_empty() => {
@@ -377,19 +384,12 @@ fn element(scalar: naga::Scalar) -> Option<DType> {
     })
 }
 
-/// The bytes of a uniform's own members, and where the lengths that follow them begin.
-fn settled(module: &Module, ty: Handle<naga::Type>) -> Option<(u32, Option<u32>)> {
+/// The bytes of a uniform as it was written, and where the lengths that follow it begin.
+fn settled(module: &Module, ty: Handle<naga::Type>) -> Option<(u32, u32)> {
     let TypeInner::Struct { members, .. } = &module.types[ty].inner else { return None };
-    let (last, own) = members.split_last()?;
-    if last.name.as_deref() != Some(LENGTHS) {
-        return None;
-    }
-    let mut layouter = naga::proc::Layouter::default();
-    layouter.update(module.to_ctx()).ok()?;
-    let end = own.last().map_or(0, |member| member.offset + layouter[member.ty].size);
-    let bytes =
-        own.iter().fold(end, |end, member| end.max(layouter[member.ty].alignment.round_up(end)));
-    Some((bytes, Some(last.offset)))
+    let lengths = members.last().filter(|last| last.name.as_deref() == Some(LENGTHS))?;
+    let written = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(WRITTEN));
+    Some((written.map_or(0, |(_, ty)| ty.inner.size(module.to_ctx())), lengths.offset))
 }
 
 /// A storage binding of this type; or why there is none.

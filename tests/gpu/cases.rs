@@ -119,7 +119,7 @@ pub(crate) fn all(adapter: &Adapter) -> Vec<Case> {
     cases.extend(profile::cases(adapter));
     cases.extend(published::cases());
     cases.extend(company::cases());
-    cases.extend(custom_kernel::cases());
+    cases.extend(custom_kernel::cases(adapter));
     cases.extend(portable::cases(adapter));
     cases.extend(luck::cases());
     cases.extend(shadow::cases());

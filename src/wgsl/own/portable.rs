@@ -27,18 +27,24 @@ pub(super) const LENGTHS: &str = "wharf_lengths";
 /// The uniform, where the text has none.
 pub(super) const TOLD: &str = "wharf_told";
 
-/// What the arrays of `V` are of, and for whom.
+/// What the member of the uniform is behind: the same without it, as it was written.
+pub(super) const WRITTEN: &str = "WharfWritten";
+
+/// What the arrays are of, and for whom.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Stowage {
-    /// In the order of the arrays. Where less is said, all are as the first; f32 where nothing is.
+    /// Of the arrays of `V`, in their order. Where less is said, all are as the first; f32 where
+    /// nothing is.
     pub(crate) dtypes: Vec<DType>,
     pub(crate) target: Target,
     pub(crate) f16_native: bool,
+    /// The arrays of f16 whose tensors end in the middle of a word.
+    pub(crate) halved: Vec<String>,
 }
 
 impl Default for Stowage {
     fn default() -> Self {
-        Self { dtypes: Vec::new(), target: Target::Gpu, f16_native: false }
+        Self { dtypes: Vec::new(), target: Target::Gpu, f16_native: false, halved: Vec::new() }
     }
 }
 
@@ -103,12 +109,14 @@ pub(super) fn adapted(name: &str, text: &str, stowage: &Stowage) -> Result<Strin
     let lengths = format!("{LENGTHS}: array<vec4<u32>, {}>", arrays.len().div_ceil(4));
     let told = match uniform(&plain) {
         Some((told, of)) => {
-            let Some(end) = struct_end(&plain, &plain[of.clone()]) else {
+            let Some(members) = members(&plain, &plain[of.clone()]) else {
                 let (name, binding) = (name.to_owned(), told.to_owned());
                 let why = "beside arrays of V a uniform is a struct of yours".to_owned();
                 let spot = Spot::of(text, of.start);
                 return Err(OwnCause::Binding { name, spot, binding, why }.into());
             };
+            put!(behind, "struct {WRITTEN} {{ {} }}", &plain[members.clone()]);
+            let end = members.end;
             let comma = if plain[..end].trim_end().ends_with(',') { "" } else { "," };
             edits.push((end..end, format!("{comma} @align(16) {lengths} ")));
             told
@@ -256,11 +264,12 @@ fn uniform(plain: &str) -> Option<(&str, Range<usize>)> {
     Some((&plain[at[2].clone()], at[3].clone()))
 }
 
-/// Where the declaration of a struct closes.
-fn struct_end(plain: &str, name: &str) -> Option<usize> {
+/// What stands between the braces of a struct.
+fn members(plain: &str, name: &str) -> Option<Range<usize>> {
     let all: Vec<_> = tokens(plain).collect();
     let at = all
         .windows(2)
         .find(|at| (&plain[at[0].clone()], &plain[at[1].clone()]) == ("struct", name))?;
-    Some(at[1].end + plain[at[1].end..].find('}')?)
+    let open = at[1].end + plain[at[1].end..].find('{')? + 1;
+    Some(open..open + plain[open..].find('}')?)
 }

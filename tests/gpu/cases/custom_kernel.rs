@@ -1,19 +1,24 @@
 //! Kernels of the user's own, computed by the driver: bindings where wharf binds them, whatever
 //! numbers the text has.
 
+use wharf::caps::Feature;
 use wharf::custom::{Contract, Kernel};
 use wharf::ledger::Crossings;
-use wharf::{DType, Device, ErrorKind, Tensor};
+use wharf::{Adapter, DType, Device, ErrorKind, Tensor};
 
 use crate::broken_runs::{self, Stage};
 use crate::broken_texts;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
+    let no_f16 = !adapter.caps().has(Feature::ShaderF16);
     vec![
         case!("custom_kernel::numbers_of_bindings_are_wharfs", |ctx| numbers(ctx)),
         case!("custom_kernel::workgroup_memory_and_an_override", |ctx| sums(ctx)),
         case!("custom_kernel::atomics_begin_at_zero", |ctx| histogram(ctx)),
+        case!("custom_kernel::halves_of_words_are_counted", |ctx| halves(ctx))
+            .unless(no_f16, "shader-f16"),
+        case!("custom_kernel::a_uniform_has_gaps", |ctx| gaps(ctx)),
         case!("custom_kernel::updates_leave_others_alone", |ctx| updates(ctx)),
         case!("custom_kernel::one_tensor_for_every_binding", |ctx| aliased(ctx)),
         case!("custom_kernel::two_results", |ctx| both(ctx)),
@@ -160,6 +165,53 @@ async fn updates(ctx: &Ctx) -> Outcome {
     let third = [1121, 1232, 1343].map(|n| 11 * n);
     let expected = [&[11, 12, 13, 111, 122, 133], &third[..]].concat();
     ensure_eq!(run().await.map_err(show)?, expected, "clones keep what they had");
+    Ok(())
+}
+
+/// A binding is whole words; an odd number of f16 has the length of its tensor all the same.
+async fn halves(ctx: &Ctx) -> Outcome {
+    let device = device(ctx).await?;
+    let text = "enable f16;
+        @group(0) @binding(0) var<storage> x: array<f16>;
+        @group(0) @binding(1) var<storage, read_write> y: array<f16>;
+
+        fn last() -> u32 { return arrayLength /* ) */ ((&x)) - 1u; }
+
+        @compute @workgroup_size(64)
+        fn k(@builtin(global_invocation_id) at: vec3<u32>) {
+            if at.x < arrayLength(&y) { y[at.x] = x[last() - at.x]; }
+        }";
+    let backwards = Kernel::from_wgsl("backwards", text).map_err(show)?;
+    let contract = Contract::ulp(0.0).on(-100.0..=100.0);
+    let exact = |all: &[Vec<f64>]| all[0].iter().rev().copied().collect();
+    let verdict = backwards.check(&device, &contract, exact, |run, n, dtype| {
+        run.create("y", [n], dtype).threads([n, 1, 1])
+    });
+    let verdict = verdict.await.map_err(show)?;
+    ensure!(verdict.is_right(), "{verdict}");
+    ensure_eq!(verdict.dtypes, [DType::F16], "{verdict}");
+    Ok(())
+}
+
+/// A uniform is what WGSL says it is, beside arrays of `V` too.
+async fn gaps(ctx: &Ctx) -> Outcome {
+    let device = device(ctx).await?;
+    let text = |array, body| {
+        format!(
+            "struct P {{ a: f32, @align(32) @size(20) b: f32, @size(8) c: f32 /* }} */ }}
+             @group(0) @binding(0) var<uniform> p: P;
+             @group(0) @binding(1) var<storage, read_write> y: array<{array}>;
+             @compute @workgroup_size(1) fn main() {{ let sum = p.a + p.b + p.c; {body} }}"
+        )
+    };
+    let mut uniform = [0f32; 16];
+    (uniform[0], uniform[8], uniform[13]) = (1.0, 20.0, 300.0);
+    for text in [text("f32", "y[0] = sum;"), text("V", "store_y(0u, V(sum));")] {
+        let kernel = Kernel::from_wgsl("sum", &text).map_err(show)?;
+        let run = device.run(&kernel).create("y", [1], DType::F32).groups([1; 3]);
+        let [y] = run.set(&uniform).record().map_err(show)?;
+        ensure_eq!(y.read::<f32>().await.map_err(show)?, [321.0], "{text}");
+    }
     Ok(())
 }
 

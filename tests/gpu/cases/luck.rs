@@ -1,7 +1,7 @@
 //! Kernels that are right by luck: on this driver, or where memory is fresh. `check` finds them on
 //! every one; and kernels over integers are held to their oracle as well.
 
-use wharf::custom::{Contract, Findings, Kernel};
+use wharf::custom::{Contract, Findings, Formula, Kernel};
 use wharf::{DType, Device, ErrorKind};
 
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
@@ -11,6 +11,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("luck::what_is_right_here_only_is_found", |ctx| luck(ctx)),
         case!("luck::what_is_right_everywhere_passes", |ctx| merit(ctx)),
         case!("luck::integers_are_counted", |ctx| integers(ctx)),
+        case!("luck::operands_are_those_of_the_contract", |ctx| operands(ctx)),
     ]
 }
 
@@ -175,5 +176,38 @@ async fn integers(ctx: &Ctx) -> Outcome {
     let want = "signs: there is nothing to check: it reads nothing that integers of that range can \
                 be given to";
     ensure_eq!(error.to_string(), want, "what it takes");
+    Ok(())
+}
+
+/// A dtype that ends within the range is tried as far as it goes, and one that ends before it is
+/// not.
+async fn operands(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    let same = Kernel::from_wgsl(
+        "same",
+        "@group(0) @binding(0) var<storage> x: array<V>;
+         @group(0) @binding(1) var<storage, read_write> y: array<V>;
+         @compute @workgroup_size(64)
+         fn same(@builtin(global_invocation_id) at: vec3<u32>) {
+             store_y(at.x, load_x(4u * at.x + vec4<u32>(0u, 1u, 2u, 3u)));
+         }",
+    );
+    let contract = Contract::ulp(0.0).on(-1e5..=1e5);
+    let beyond = std::cell::Cell::new(None);
+    let exact = |all: &[Vec<f64>]| {
+        let found = all[0].iter().copied().find(|x| x.abs() > 1e5);
+        beyond.set(found.or(beyond.get()));
+        all[0].clone()
+    };
+    let same = same.map_err(show)?;
+    let verdict = same.check(&device, &contract, exact, |run, n, dtype| {
+        run.create("y", [n], dtype).threads([n.div_ceil(4), 1, 1])
+    });
+    let verdict = verdict.await.map_err(show)?;
+    ensure_eq!(beyond.get(), None, "an operand beyond 1e5");
+    ensure!(verdict.dtypes.contains(&DType::F16), "{verdict}");
+    let (same, contract) = (Formula::new("same(x)", "x"), contract.on(1e5..=1e6));
+    let verdict = same.map_err(show)?.check(&device, &contract, |x| x[0]).await.map_err(show)?;
+    ensure!(verdict.is_right() && !verdict.dtypes.contains(&DType::F16), "{verdict}");
     Ok(())
 }
