@@ -1,5 +1,7 @@
 //! Pools: of windows by a kernel of their own; of many elements, reductions of a view.
 
+use core::array::from_fn;
+
 use super::cause::computed_with;
 use super::number::Scalar;
 use super::reduce::computed;
@@ -70,7 +72,7 @@ impl Tensor {
     /// 1` windows, rounded down. Nothing is padded or unfolded, unless windows have more than 256
     /// elements, span more than 32 along the last axis with three strides, are alone along it, or
     /// go over four axes or more than a segment: those are a reduction of a view, of a copy if
-    /// there is padding. Deferred.
+    /// there is padding; one axis after the other if they overlap along several. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -84,13 +86,7 @@ impl Tensor {
     pub fn max_pool<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
         let pooled = || {
             computed_with("input", self.dtype())?;
-            match self.folded(how, "max_pool", Gather::Highest)? {
-                Some(highest) => highest.cast(self.dtype()),
-                None => {
-                    let highest = self.windows_over(how, self.least())?.amax(last::<D>())?;
-                    highest.led_as::<D>(self)
-                }
-            }
+            self.most_over(how)
         };
         asked(pooled).map_err(|error| error.during("max_pool"))
     }
@@ -216,16 +212,27 @@ impl Tensor {
         asked(pooled).map_err(|error| error.during("avg_pool"))
     }
 
+    /// The largest of each window over the last axes.
+    fn most_over<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
+        if let Some(most) = self.folded(how, "max_pool", Gather::Highest)? {
+            return most.cast(self.dtype());
+        }
+        if let Some(mut parts) = how.by_axes() {
+            return parts.try_fold(self.clone(), |x, how| x.most_over(&how));
+        }
+        self.windows_over(how, self.least())?.amax(last::<D>())?.led_as::<D>(self)
+    }
+
     /// The sum of each window over the last axes, as it is computed in.
     fn sums_over<const D: usize>(&self, how: &Pooling<D>) -> Result<Self> {
-        match self.folded(how, "avg_pool", Gather::Sum)? {
-            Some(sums) => Ok(sums),
-            None => {
-                let zero = Scalar::zero(self.dtype());
-                let windows = self.windows_over(how, zero)?.cast(computed(self.dtype()))?;
-                windows.sum(last::<D>())?.led_as::<D>(self)
-            }
+        if let Some(sums) = self.folded(how, "avg_pool", Gather::Sum)? {
+            return Ok(sums);
         }
+        if let Some(mut parts) = how.by_axes() {
+            return parts.try_fold(self.clone(), |x, how| x.sums_over(&how));
+        }
+        let windows = self.windows_over(how, Scalar::zero(self.dtype()))?;
+        windows.cast(computed(self.dtype()))?.sum(last::<D>())?.led_as::<D>(self)
     }
 
     /// The first of the axes that the windows go over.
@@ -279,6 +286,23 @@ impl Tensor {
 }
 
 impl<const D: usize> Pooling<D> {
+    /// It along one axis after the other, where windows overlap along several: at once each element
+    /// would be read as often as windows have it.
+    fn by_axes(self) -> Option<impl Iterator<Item = Self>> {
+        let overlap = (0..D).filter(|&i| self.stride[i] < self.size[i]).count();
+        let only = |axis, of: [usize; D], other| from_fn(|i| if i == axis { of[i] } else { other });
+        let along = move |axis| Self {
+            size: only(axis, self.size, 1),
+            stride: only(axis, self.stride, 1),
+            padding: only(axis, self.padding, 0),
+            dilation: only(axis, self.dilation, 1),
+            ..self
+        };
+        let nothing = Self { counts_padding: self.counts_padding, ..Self::of([1; D]) };
+        let parts = (0..D).map(along).filter(move |part| *part != nothing);
+        (overlap > 1).then_some(parts)
+    }
+
     /// How many elements of each window are there, if windows have different numbers of them.
     fn counts(&self, device: &Device, dims: &[usize], dtype: DType) -> Result<Option<Tensor>> {
         if self.counts_padding || self.padding == [0; D] {
@@ -290,7 +314,7 @@ impl<const D: usize> Pooling<D> {
 
 /// The last axes, counted from the end.
 fn last<const D: usize>() -> [i32; D] {
-    core::array::from_fn(|i| i as i32 - D as i32)
+    from_fn(|i| i as i32 - D as i32)
 }
 
 causes! {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use wharf::caps::{Caps, Limit, fixtures};
 use wharf::ledger::Crossings;
-use wharf::tensor::{Attention, Conv};
+use wharf::tensor::{Attention, Conv, Pooling};
 use wharf::testing::noop;
-use wharf::{DType, Device, ErrorKind, Layout, Policy, Shape, wgpu};
+use wharf::{DType, Device, ErrorKind, Layout, Policy, Shape, Tensor, wgpu};
 
 use super::forward::{beside, forward};
 
@@ -300,4 +300,20 @@ fn what_two_views_read_is_computed_once() {
     let told = sum.explain();
     let products = told.kernels.iter().filter(|kernel| kernel.name.contains("matmul"));
     assert_eq!(products.map(|kernel| kernel.dispatches.len()).sum::<usize>(), 1, "{told}");
+}
+
+/// An element of 289 windows is loaded 17 times, and what that came to 17 times.
+#[test]
+fn large_windows_are_pooled_by_rows_and_by_columns() {
+    let paper = paper("nvidia_vulkan", &Policy::exact());
+    let x = paper.zeros([1, 64, 64], DType::F32).expect("small");
+    let names = |pool: fn(&Tensor, &Pooling<2>) -> wharf::Result<Tensor>, stride| {
+        let how = Pooling::new([17, 17]).stride([stride; 2]);
+        let kernels = pool(&x, &how).expect("they fit").explain().kernels;
+        kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>()
+    };
+    let [highest, mean] = [Tensor::max_pool::<2>, Tensor::avg_pool::<2>];
+    assert_eq!(names(highest, 1), ["windows"; 2]);
+    assert_eq!(names(mean, 1), ["windows"; 2]);
+    assert_eq!(names(highest, 17).len(), 1, "each element is in one");
 }

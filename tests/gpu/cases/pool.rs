@@ -78,6 +78,7 @@ fn forms() -> Vec<Form> {
         // More than the kernel of windows takes, in a row and in all.
         form(&[2, 40], &[6], &[7], &[3], &[6]),
         form(&[1, 2, 20, 19], &[18, 17], &[1, 1], &[9, 0], &[1, 1]),
+        form(&[1, 2, 12, 36], &[1, 5, 33], &[1, 2, 1], &[0, 2, 0], &[1, 1, 1]),
     ]
 }
 
