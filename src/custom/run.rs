@@ -261,7 +261,8 @@ fn stowage(device: &Device, kernel: &Kernel, offers: &[(String, Offer<'_>)]) -> 
     let offered = |port: &Port| offers.iter().find(|(name, _)| *name == port.name).map(|o| &o.1);
     let ends_within = |port: &&Port| {
         let elements = offered(port).map_or(0, Offer::elements);
-        port.portable.is_none() && elements as u64 * u64::from(port.stride) % 4 != 0
+        let bytes = elements as u64 * u64::from(port.stride);
+        port.portable.is_none() && !bytes.is_multiple_of(4)
     };
     let halved = kernel.own.ports.iter().filter(ends_within);
     stowage.halved.extend(halved.map(|port| port.name.clone()));

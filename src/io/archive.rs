@@ -119,8 +119,14 @@ impl Archive {
     /// ```
     #[doc(alias("metadata", "kv"))]
     pub fn remarks(&self, mut keep: impl FnMut(&str) -> bool) -> Result<BTreeMap<String, Remark>> {
-        let Some(Remarked { file, read }) = &self.remarked else { return Ok(BTreeMap::new()) };
-        read(file, &mut keep).map_err(|error| error.during(&*self.name))
+        let Some(Remarked { file, shard, read }) = &self.remarked else {
+            return Ok(BTreeMap::new());
+        };
+        let within = |error: Error| match shard {
+            Some(shard) => error.during(format!("shard {shard:?}")),
+            None => error,
+        };
+        read(file, &mut keep).map_err(|error| within(error).during(&*self.name))
     }
 
     /// Leaves out all tensors but those for which `keep` says so.

@@ -27,7 +27,11 @@ causes! {
         help ("give it a shorter name");
     Remarks { given: usize, most: usize }, Limit:
         ("{given} remarks, {most} are the most")
-        help ("keep what is large in a file of its own");
+        help ("keep fewer: `archive.remarks(|name| ..)` leaves some out; what is large goes into a \
+               file of its own");
+    Values { given: u64, most: u64 }, Limit:
+        ("lists of {given} values, {most} are the most")
+        help ("leave the longest out: `archive.remarks(|name| ..)` says which remarks are read");
     LongHeader { bytes: u64, most: u64 }, Mismatch:
         ("the header would have {bytes} bytes, {most} are the most")
         help ("save the tensors in several files");

@@ -33,7 +33,7 @@ impl FileTensor {
         &self.name
     }
 
-    /// Its shape.
+    /// Its shape; of more than [`RANK_MAX`] axes, of which wharf has no tensors, the first are one.
     #[must_use]
     pub const fn shape(&self) -> &Shape {
         &self.shape
@@ -52,7 +52,7 @@ impl FileTensor {
         self.supply.as_ref().map(|supply| supply.layout())
     }
 
-    /// Its dtype as the file spells it.
+    /// Its dtype as the file spells it, and how many axes it has, if those are too many.
     #[must_use]
     pub fn dtype_name(&self) -> &str {
         &self.dtype_name

@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex};
 
 use super::cause::ArchiveCause;
 use crate::dtype::DType;
+#[cfg(any(feature = "safetensors", feature = "gguf", feature = "npz"))]
+use crate::error::Error;
 use crate::error::Result;
 use crate::host::supply::Supply;
 use crate::layout::Layout;
@@ -39,6 +41,12 @@ impl fmt::Debug for Medium {
 
 fn unreadable(error: &std::io::Error) -> ArchiveCause {
     ArchiveCause::Unreadable { why: error.to_string() }
+}
+
+/// What stopped a stream of a file, which says so itself where the file was changed.
+#[cfg(any(feature = "safetensors", feature = "gguf", feature = "npz"))]
+pub(super) fn stopped(error: std::io::Error) -> Error {
+    error.downcast().unwrap_or_else(|error| unreadable(&error).into())
 }
 
 impl Pieces {

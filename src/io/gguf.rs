@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use super::cause::ArchiveCause;
 use super::entry::{FileTensor, Opened, shape};
-use super::file::{FilePart, FileStretch, Pieces};
+use super::file::{FilePart, FileStretch, Pieces, stopped};
 use super::remark::Remarked;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -129,7 +129,7 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 
 /// The tensors of a file, and of those beside it where it is one of several.
 pub(super) fn open(file: &Arc<Pieces>, path: Option<&Path>) -> Result<Opened> {
-    let (mut names, mut first) = (BTreeSet::new(), Arc::clone(file));
+    let (mut names, mut first) = (BTreeSet::new(), (Arc::clone(file), None));
     let (own, tensors) = one(file, &mut names)?;
     let mut shards = BTreeMap::from([(own.shard, tensors)]);
     if own.shards > 1 {
@@ -148,7 +148,7 @@ pub(super) fn open(file: &Arc<Pieces>, path: Option<&Path>) -> Result<Opened> {
             }
             shards.insert(shard, tensors);
             if shard == 1 {
-                first = pieces;
+                first = (pieces, Some(file));
             }
         }
         let (has, wants) = (names.len() as u64, own.tensors);
@@ -158,7 +158,8 @@ pub(super) fn open(file: &Arc<Pieces>, path: Option<&Path>) -> Result<Opened> {
     }
     let tensors: Vec<FileTensor> = shards.into_values().flatten().collect();
     distinct(&tensors)?;
-    Ok((tensors, Some(Remarked { file: first, read: |file, keep| Reader::of(file).remarks(keep) })))
+    let (file, shard) = first;
+    Ok((tensors, Some(Remarked { file, shard, read: |file, keep| Reader::of(file).remarks(keep) })))
 }
 
 /// What one file says of itself, and its tensors, whose names are none of these, and are added.
@@ -465,8 +466,7 @@ impl<'a> Reader<'a> {
             let (what, bytes) = ("a header", self.read);
             return Err(ArchiveCause::Large { what, bytes, most: READ_MAX }.into());
         }
-        let read = self.stream.read_exact(out);
-        read.map_err(|error| ArchiveCause::Unreadable { why: error.to_string() })?;
+        self.stream.read_exact(out).map_err(stopped)?;
         self.at += bytes;
         Ok(())
     }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+#[cfg(any(feature = "safetensors", feature = "gguf"))]
+use super::cause::ArchiveCause;
 use super::file::Pieces;
 use crate::error::Result;
 
@@ -36,5 +38,16 @@ pub(super) type Keep<'a> = &'a mut dyn FnMut(&str) -> bool;
 #[derive(Clone)]
 pub(super) struct Remarked {
     pub(super) file: Arc<Pieces>,
+    /// Its name, where another file was opened.
+    pub(super) shard: Option<String>,
     pub(super) read: fn(file: &Pieces, keep: Keep<'_>) -> Result<Remarks>,
+}
+
+/// That there are no more remarks than are kept.
+#[cfg(any(feature = "safetensors", feature = "gguf"))]
+pub(super) fn counted(given: usize) -> Result<()> {
+    match given {
+        0..=REMARKS_MAX => Ok(()),
+        _ => Err(ArchiveCause::Remarks { given, most: REMARKS_MAX }.into()),
+    }
 }

@@ -12,15 +12,17 @@ use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _};
+use serde::de::{MapAccess, SeqAccess, Visitor};
 
 use super::cause::ArchiveCause;
 use super::entry::{FileTensor, Opened, shape};
-use super::file::{FilePart, Pieces};
-use super::remark::{Keep, REMARKS_MAX, Remark, Remarked, Remarks};
+use super::file::{FilePart, Pieces, stopped};
+use super::remark::{Keep, REMARKS_MAX, Remark, Remarked, Remarks, counted};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Layout;
+use crate::shape::RANK_MAX;
 
 /// The most bytes of a header that any reader of the format accepts.
 pub(super) const HEADER_MAX: u64 = 100_000_000;
@@ -83,7 +85,7 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 
 /// The tensors of a file.
 pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Opened> {
-    let Header { mut specs, begin, .. } = header::<false>(file)?;
+    let (Header { mut specs, .. }, begin) = header(file, None)?;
     specs.sort_by_key(|spec| (spec.begin, spec.end));
     let mut end = 0;
     let mut tensors = Vec::with_capacity(specs.len());
@@ -97,20 +99,21 @@ pub(super) fn open(file: &Arc<Pieces>, _: Option<&Path>) -> Result<Opened> {
         there if there > end => Err(ArchiveCause::Gap { begin: end, end: there }.into()),
         _ => {
             let file = Arc::clone(file);
-            Ok((tensors, Some(Remarked { file, read: remarks })))
+            Ok((tensors, Some(Remarked { file, shard: None, read: remarks })))
         }
     }
 }
 
 /// The remarks for whose names `keep` says so.
 fn remarks(file: &Pieces, keep: Keep<'_>) -> Result<Remarks> {
-    let Header { mut remarks, .. } = header::<true>(file)?;
-    remarks.retain(|name, _| keep(name));
+    let (Header { remarks, given, .. }, _) = header(file, Some(keep))?;
+    counted(given)?;
     Ok(remarks)
 }
 
-/// The header, checked against the length of the file.
-fn header<const KEPT: bool>(file: &Pieces) -> Result<Header<KEPT>> {
+/// The header, checked against the length of the file, and where the values begin. It has the
+/// remarks for whose names `keep` says so.
+fn header(file: &Pieces, keep: Option<Keep<'_>>) -> Result<(Header, u64)> {
     let mut length = [0; LENGTH_BYTES as usize];
     if file.len < LENGTH_BYTES {
         return Err(cut("the length of the header needs", LENGTH_BYTES, file.len));
@@ -126,7 +129,7 @@ fn header<const KEPT: bool>(file: &Pieces) -> Result<Header<KEPT>> {
         return Err(cut("the header with its length needs", begin, file.len));
     }
     let stream = BufReader::new(file.stream(LENGTH_BYTES, header));
-    parse(stream).map(|parsed| Header { begin, ..parsed })
+    Ok((parse(stream, HeaderSeed(keep))?, begin))
 }
 
 fn cut(what: &str, needs: u64, has: u64) -> crate::error::Error {
@@ -134,10 +137,16 @@ fn cut(what: &str, needs: u64, has: u64) -> crate::error::Error {
 }
 
 /// Reads one JSON value and nothing else, without holding its text.
-pub(super) fn parse<T: for<'de> Deserialize<'de>>(stream: impl std::io::Read) -> Result<T> {
+pub(super) fn parse<T>(
+    stream: impl std::io::Read,
+    seed: impl for<'de> DeserializeSeed<'de, Value = T>,
+) -> Result<T> {
     let mut json = serde_json::Deserializer::from_reader(stream);
-    let parsed = T::deserialize(&mut json).and_then(|value| json.end().map(|()| value));
-    parsed.map_err(|error| ArchiveCause::Header { why: error.to_string() }.into())
+    let parsed = seed.deserialize(&mut json).and_then(|value| json.end().map(|()| value));
+    parsed.map_err(|error| match error.is_io() {
+        true => stopped(error.into()),
+        false => ArchiveCause::Header { why: error.to_string() }.into(),
+    })
 }
 
 /// A tensor as the header has it.
@@ -163,7 +172,17 @@ impl Spec {
         if begin > last {
             return Err(ArchiveCause::Gap { begin: last, end: begin }.into());
         }
-        let (shape, bytes) = (shape(dims)?, end - begin);
+        // What has too many axes is not carried: the others are.
+        let (merged, named) = match dims.len() {
+            ..=RANK_MAX => (dims.clone(), dtype.clone()),
+            rank => {
+                let (first, rest) = dims.split_at(rank - RANK_MAX + 1);
+                let first = first.iter().fold(1, |all: u64, &dim| all.saturating_mul(dim));
+                let named = format!("{dtype} of {rank} axes, {RANK_MAX} are the most");
+                ([&[first], rest].concat(), named)
+            }
+        };
+        let (shape, bytes) = (shape(&merged)?, end - begin);
         // What is newer than this table is not carried, and may have any size.
         let known = DIALECT.iter().find(|known| known.name == dtype);
         let needs =
@@ -172,7 +191,8 @@ impl Spec {
             let (dims, dtype) = (dims.clone(), dtype.clone());
             return Err(ArchiveCause::Bytes { dims, dtype, needs, has: bytes }.into());
         }
-        let supply = known.and_then(|known| known.dtype).map(|dtype| {
+        let carried = known.filter(|_| dims.len() <= RANK_MAX);
+        let supply = carried.and_then(|known| known.dtype).map(|dtype| {
             let part = FilePart {
                 file: Arc::clone(file),
                 // Whether the file reaches so far is asked once all have their places.
@@ -182,79 +202,89 @@ impl Spec {
             };
             Arc::new(part) as Arc<_>
         });
-        let (name, dtype_name) = (Arc::from(name.as_str()), Arc::from(dtype.as_str()));
+        let (name, dtype_name) = (Arc::from(name.as_str()), Arc::from(named));
         Ok(FileTensor { name, shape, dtype_name, bytes, supply, blocks: None })
     }
 }
 
-/// All tensors of a header, and the remarks, if they are kept.
-struct Header<const KEPT: bool> {
+/// All tensors of a header, and the remarks that are kept.
+#[derive(Default)]
+struct Header {
     specs: Vec<Spec>,
     remarks: Remarks,
-    /// Where the values begin.
-    begin: u64,
+    /// How many remarks were to be kept.
+    given: usize,
 }
 
-impl<'de, const KEPT: bool> Deserialize<'de> for Header<KEPT> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Tensors<const KEPT: bool>;
-        impl<'de, const KEPT: bool> Visitor<'de> for Tensors<KEPT> {
-            type Value = Header<KEPT>;
+/// What reads a header, with the remarks for whose names this says so.
+struct HeaderSeed<'k>(Option<Keep<'k>>);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("tensors by name")
-            }
+impl<'de> DeserializeSeed<'de> for HeaderSeed<'_> {
+    type Value = Header;
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header<KEPT>, A::Error> {
-                let (mut specs, mut remarks, mut names) =
-                    (Vec::new(), Remarks::new(), BTreeSet::new());
-                while let Some(HeaderText(name)) = map.next_key()? {
-                    if !names.insert(name.clone()) {
-                        return Err(A::Error::custom(format!("{name:?} is there twice")));
-                    }
-                    if name == REMARKS {
-                        RemarkTexts::<KEPT>(remarks) = map.next_value()?;
-                        continue;
-                    }
-                    let Fields { dtype, dims, place } = map.next_value()?;
-                    specs.push(Spec { name, dtype, dims, begin: place.0, end: place.1 });
-                }
-                Ok(Header { specs, remarks, begin: 0 })
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Header, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for HeaderSeed<'_> {
+    type Value = Header;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("tensors by name")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Header, A::Error> {
+        let (mut header, mut names) = (Header::default(), BTreeSet::new());
+        while let Some(HeaderText(name)) = map.next_key()? {
+            if !names.insert(name.clone()) {
+                return Err(A::Error::custom(format!("{name:?} is there twice")));
             }
+            if name == REMARKS {
+                map.next_value_seed(RemarkTexts(&mut header, &mut self.0))?;
+                continue;
+            }
+            let Fields { dtype, dims, place } = map.next_value()?;
+            header.specs.push(Spec { name, dtype, dims, begin: place.0, end: place.1 });
         }
-        from.deserialize_map(Tensors::<KEPT>)
+        Ok(header)
     }
 }
 
 /// Texts by name, which are kept or passed over.
-struct RemarkTexts<const KEPT: bool>(Remarks);
+struct RemarkTexts<'h, 'k>(&'h mut Header, &'h mut Option<Keep<'k>>);
 
-impl<'de, const KEPT: bool> Deserialize<'de> for RemarkTexts<KEPT> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Pairs<const KEPT: bool>;
-        impl<'de, const KEPT: bool> Visitor<'de> for Pairs<KEPT> {
-            type Value = Remarks;
+impl<'de> DeserializeSeed<'de> for RemarkTexts<'_, '_> {
+    type Value = ();
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("texts by name")
-            }
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_map(self)
+    }
+}
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Remarks, A::Error> {
-                let mut remarks = Remarks::new();
-                if !KEPT {
-                    while map.next_entry::<AnyText, AnyText>()?.is_some() {}
-                    return Ok(remarks);
-                }
-                while let Some((name, text)) = map.next_entry()? {
-                    if remarks.len() == REMARKS_MAX {
-                        return Err(A::Error::custom(format!("more than {REMARKS_MAX} remarks")));
-                    }
-                    remarks.insert(name, Remark::Text(text));
-                }
-                Ok(remarks)
+impl<'de> Visitor<'de> for RemarkTexts<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("texts by name")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self(Header { remarks, given, .. }, keep) = self;
+        let Some(keep) = keep else {
+            while map.next_entry::<AnyText, AnyText>()?.is_some() {}
+            return Ok(());
+        };
+        while let Some(name) = map.next_key::<String>()? {
+            let is_kept = keep(&name);
+            *given += usize::from(is_kept);
+            if is_kept && *given <= REMARKS_MAX {
+                remarks.insert(name, Remark::Text(map.next_value()?));
+            } else {
+                let AnyText = map.next_value()?;
             }
         }
-        from.deserialize_map(Pairs::<KEPT>).map(Self)
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::cause::ArchiveCause;
-use super::remark::REMARKS_MAX;
+use super::remark::counted;
 use super::safetensors::{DIALECT, HEADER_MAX, LENGTH_BYTES, REMARKS, WORD_MAX};
 use super::unfinished::{unwritten, whole};
 use crate::clock::Stopwatch;
@@ -100,9 +100,7 @@ fn write(
 /// The header, filled up to a multiple of eight bytes.
 fn header(tensors: &[(&str, &Tensor)], remarks: &BTreeMap<&str, &str>) -> Result<String> {
     let (mut text, mut begin) = (String::from("{"), 0);
-    if remarks.len() > REMARKS_MAX {
-        return Err(ArchiveCause::Remarks { given: remarks.len(), most: REMARKS_MAX }.into());
-    }
+    counted(remarks.len())?;
     if !remarks.is_empty() {
         let _ = write!(text, "\"{REMARKS}\":{}", json(remarks)?);
     }

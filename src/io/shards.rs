@@ -5,6 +5,7 @@
 //! ```
 
 use core::fmt;
+use core::marker::PhantomData;
 use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::path::{Component, Path};
@@ -15,6 +16,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Vi
 use super::cause::ArchiveCause;
 use super::entry::Opened;
 use super::file::Pieces;
+use super::remark::Remarked;
 use super::safetensors::{self, HeaderText};
 use crate::error::Result;
 
@@ -36,7 +38,8 @@ pub(super) fn open(index: &Arc<Pieces>, path: Option<&Path>) -> Result<Opened> {
         let what = "an index";
         return Err(ArchiveCause::Large { what, bytes: index.len, most: INDEX_MAX }.into());
     }
-    let Index(places) = safetensors::parse(BufReader::new(index.stream(0, index.len)))?;
+    let stream = BufReader::new(index.stream(0, index.len));
+    let Index(places) = safetensors::parse(stream, PhantomData)?;
     let mut files: BTreeMap<&str, Opened> = BTreeMap::new();
     for file in places.values() {
         if !files.contains_key(&**file) {
@@ -81,7 +84,9 @@ fn shard(index: &Path, file: &str) -> Result<Opened> {
         return Err(ArchiveCause::Shard { file: file.to_owned() }.into());
     }
     let opened = safetensors::open(&Pieces::beside(index, file)?, None);
-    opened.map_err(|error| error.during(format!("shard {file:?}")))
+    let (tensors, remarked) = opened.map_err(|error| error.during(format!("shard {file:?}")))?;
+    let shard = Some(file.to_owned());
+    Ok((tensors, remarked.map(|remarked| Remarked { shard, ..remarked })))
 }
 
 /// The file of every tensor.

@@ -298,7 +298,7 @@ impl<const D: usize> Pooling<D> {
             dilation: only(axis, self.dilation, 1),
             ..self
         };
-        let nothing = Self { counts_padding: self.counts_padding, ..Self::of([1; D]) };
+        let nothing = Self { counts_padding: self.counts_padding, ..Self::new([1; D]) };
         let parts = (0..D).map(along).filter(move |part| *part != nothing);
         (overlap > 1).then_some(parts)
     }

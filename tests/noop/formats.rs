@@ -581,3 +581,16 @@ pub(crate) fn spoiled(all: &[Wrong]) -> impl Iterator<Item = (String, Vec<u8>)> 
         (format!("{from} {what}"), content)
     })
 }
+
+#[test]
+fn too_many_axes_are_refused_and_the_others_are_carried() {
+    let header = r#"{"deep":{"dtype":"U8","shape":[1,2,1,1,1,1,1,1,1],"data_offsets":[0,2]},
+        "flat":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}}"#;
+    let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &[1, 2, 3, 4]].concat();
+    let archive = Archive::from_bytes(file).expect("it is whole");
+    let error = archive.shipment().map(drop).expect_err("nine axes").to_string();
+    assert!(error.contains("\"deep\" (U8 of 9 axes, 8 are the most)"), "{error}");
+    let others = archive.keep(|tensor| tensor.dtype().is_some());
+    let (set, _) = capable().upload_set(&others.shipment().expect("known")).expect("up");
+    assert_eq!(set.get("flat").expect("there").read_now::<u8>().expect("down"), [3, 4]);
+}

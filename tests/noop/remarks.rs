@@ -66,18 +66,22 @@ fn remarks_of_a_model_are_of_every_type() {
 fn remarks_that_mean_nothing_are_errors_only_where_they_are_wanted() {
     let long = vec![0; (1 << 22) + 1];
     let rows = [
-        (typed(7, &[7]), "7 is no bool"),
-        (typed(8, &text(&[255])), "a text is not UTF-8"),
-        (list(0, long.len() as u64, &long), "lists of more than 4194304 values"),
+        (typed(7, &[7]), ErrorKind::File, "the header means nothing: 7 is no bool"),
+        (typed(8, &text(&[255])), ErrorKind::File, "the header means nothing: a text is not UTF-8"),
+        (
+            list(0, long.len() as u64, &long),
+            ErrorKind::Limit,
+            "lists of 4194305 values, 4194304 are the most",
+        ),
     ];
-    for (value, why) in rows {
+    for (value, kind, why) in rows {
         let file = model(&[("wrong", &value), ("right", &typed(7, &[0]))], &[], 32);
         let archive = Archive::from_bytes(file).expect("its tensors are known");
         let right = archive.remarks(|name| name == "right").expect("it is passed over");
         assert_eq!(right["right"], Remark::Bool(false), "{why}");
         let error = archive.remarks(|_| true).expect_err(why);
-        let said = format!("a file in memory: remark \"wrong\": the header means nothing: {why}");
-        assert_eq!((error.kind(), error.to_string()), (ErrorKind::File, said));
+        let said = format!("a file in memory: remark \"wrong\": {why}");
+        assert_eq!((error.kind(), error.to_string()), (kind, said));
         assert!(error.help().is_some(), "{error:?}");
     }
     let value = typed(7, &[0]);
@@ -111,6 +115,13 @@ fn remarks_are_those_of_the_first_file() {
     std::fs::write(&index, r#"{"weight_map":{"b":"second","a":"first"}}"#).expect("written");
     let archive = Archive::open(&index).expect("both are there");
     assert_eq!(all(&archive)["of"], Remark::Text("first".into()));
+    std::fs::write(folder.join("first"), [0; 40]).expect("written");
+    let error = archive.remarks(|_| true).expect_err("it is another file").to_string();
+    assert!(error.contains("index.json: shard \"first\": "), "{error}");
+    let second = Archive::open(shard(2)).expect("both are there");
+    std::fs::write(shard(1), [0; 40]).expect("written");
+    let error = second.remarks(|_| true).expect_err("it is another file").to_string();
+    assert!(error.contains("00002.gguf: shard \"model-00001-of-00002.gguf\": "), "{error}");
     let _ = std::fs::remove_dir_all(&folder);
 }
 
@@ -136,15 +147,48 @@ fn remarks_are_written_and_read_again() -> Result<()> {
     Ok(())
 }
 
+/// A file is not wrong because it shrank once its header had been read.
+#[test]
+fn remarks_of_a_file_that_shrank_are_gone() {
+    let device = capable();
+    let mut set = TensorSet::new();
+    set.insert("x", device.ones([2], DType::F32).expect("small")).expect("new");
+    let path = super::scratch("shrunk");
+    let saved = set.save_with_remarks(&path, &BTreeMap::from([("format", "pt")]));
+    let _ = saved.expect("written");
+    let safetensors = std::fs::read(&path).expect("there");
+    for bytes in [safetensors, model(&[("a", &typed(7, &[0]))], &[], 32)] {
+        std::fs::write(&path, &bytes).expect("written");
+        let archive = Archive::open(&path).expect("it is whole");
+        let whole = std::fs::OpenOptions::new().write(true).open(&path).expect("there");
+        whole.set_len(20).expect("cut");
+        let error = archive.remarks(|_| true).expect_err("cut short");
+        let said = error.to_string();
+        assert!(said.ends_with("are no longer there"), "{said}");
+        assert!(!said.contains("means nothing") && !said.contains("cannot be read"), "{said}");
+        assert!(error.help().is_some_and(|help| help.contains("was changed")), "{error:?}");
+    }
+    let _ = std::fs::remove_file(&path);
+}
+
 /// However short they are.
 #[test]
 fn texts_beyond_counting_are_refused() {
     let texts: Vec<String> = (0..=1 << 16).map(|i| format!("\"{i}\":\"\"")).collect();
     let header = format!("{{\"__metadata__\":{{{}}}}}", texts.join(","));
     let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat();
-    let archive = Archive::from_bytes(file).expect("none of them is kept");
-    let error = archive.remarks(|_| true).expect_err("too many");
-    assert!(error.to_string().contains("more than 65536 remarks"), "{error}");
+    let (names, value) = ((0..=1 << 16).map(|i| i.to_string()), typed(7, &[0]));
+    let names: Vec<String> = names.collect();
+    let values: Vec<(&str, &[u8])> = names.iter().map(|name| (&**name, &*value)).collect();
+    for file in [file, model(&values, &[], 32)] {
+        let archive = Archive::from_bytes(file).expect("none of them is kept");
+        let error = archive.remarks(|_| true).expect_err("too many");
+        let said = "a file in memory: 65537 remarks, 65536 are the most";
+        assert_eq!((error.kind(), &*error.to_string()), (ErrorKind::Limit, said));
+        assert!(error.help().is_some_and(|help| help.contains("keep fewer")), "{error:?}");
+        let few = archive.remarks(|name| name.ends_with("999")).expect("few are wanted");
+        assert_eq!(few.len(), 65, "of all of them");
+    }
 
     // Nor is what nobody could read again written.
     let texts: BTreeMap<String, &str> = (0..=1 << 16).map(|i| (i.to_string(), "")).collect();

@@ -12,7 +12,7 @@ use std::io::{BufReader, Read};
 
 use crate::error::Result;
 use crate::io::cause::ArchiveCause;
-use crate::io::file::Pieces;
+use crate::io::file::{Pieces, stopped};
 
 pub(super) const ENTRY: &[u8] = b"PK\x01\x02";
 pub(super) const MEMBER: &[u8] = b"PK\x03\x04";
@@ -225,8 +225,7 @@ impl DirectoryLine {
                 return Err(cut("an entry of the directory needs", bytes, end - *at).into());
             }
             let mut taken = vec![0; bytes as usize];
-            let read = stream.read_exact(&mut taken);
-            read.map_err(|error| ArchiveCause::Unreadable { why: error.to_string() })?;
+            stream.read_exact(&mut taken).map_err(stopped)?;
             *at += bytes;
             Ok(taken)
         };
