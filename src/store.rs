@@ -233,6 +233,7 @@ impl Store {
             bytes_reserve: reserve,
             bytes_give_back: over,
             bytes_staging,
+            bytes_cap: self.cap,
             fits: over == 0 || self.cap.is_none_or(|cap| tight() <= cap),
         }
     }

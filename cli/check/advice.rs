@@ -85,13 +85,14 @@ fn narrower<'a>(
     rows.find(|row| !row.is_empty()).unwrap_or_default()
 }
 
-/// The listed adapter that takes all of it, with the fewest conversions.
+/// The listed adapter that takes all of it: first where that is known, with the fewest conversions.
 pub(super) fn takes(others: &[Other<'_>]) -> Option<String> {
     let whole = others.iter().filter_map(|other| {
         let freight = other.freight.as_ref().ok().filter(|freight| freight.is_whole())?;
         Some((other, freight))
     });
-    let (other, freight) = whole.min_by_key(|(_, freight)| freight.count("converted"))?;
+    let worth = |freight: &Freight<'_>| (freight.cap.is_none(), freight.count("converted"));
+    let (other, freight) = whole.min_by_key(|(_, freight)| worth(freight))?;
     Some(format!("--adapter {}, {}: {}", other.index, other.name, answer(freight)))
 }
 

@@ -7,7 +7,7 @@ use wharf::tensor::Blocks;
 
 use crate::doctor::grammar::{Grammar, Words};
 use crate::doctor::paper::known;
-use crate::doctor::table::quote;
+use crate::doctor::table::{quote, size};
 
 pub(super) const GRAMMAR: Grammar = Grammar {
     name: "wharf check",
@@ -44,14 +44,15 @@ usage: wharf check FILE [--adapter TEXT | --on NAME] [--as DTYPE] [--lossless] [
                   blocks of 32; blocks of a GGUF stay as they are
   --lossless      under a policy that narrows a dtype where every value survives
   --cap SIZE      with so much memory at most: 8GiB, 512MiB, or bytes. Only a software adapter's is
-                  known otherwise
-  --reserve SIZE  leave so much for activations
+                  known otherwise: without it nobody says whether they fit
+  --reserve SIZE  leave so much of it for activations
   --json          print one JSON object
 
 exit codes:
   0   every tensor arrives bit for bit, and they fit
   1   they fit once a conversion is made: the one of `--as`, or one that a policy has to allow
   2   a tensor does not arrive, they do not fit, or no adapter is chosen
+  3   as 0 or 1, but how much memory there is nobody says: name a `--cap`
   64  the command line means nothing
   65  the file is not what it claims to be
   66  the file cannot be read
@@ -78,25 +79,6 @@ pub(super) struct Options {
     pub(super) cap: Option<u64>,
     pub(super) reserve: u64,
     pub(super) json: bool,
-}
-
-/// Units of sizes, the longest name first.
-const UNITS: [(&str, u64); 8] = [
-    ("TiB", 1 << 40),
-    ("GiB", 1 << 30),
-    ("MiB", 1 << 20),
-    ("KiB", 1 << 10),
-    ("GB", 1_000_000_000),
-    ("MB", 1_000_000),
-    ("KB", 1000),
-    ("", 1),
-];
-
-fn size(text: &str) -> Result<u64, String> {
-    let unit = UNITS.iter().find_map(|(unit, bytes)| Some((text.strip_suffix(unit)?, bytes)));
-    let parsed =
-        unit.and_then(|(number, bytes)| number.trim().parse::<u64>().ok()?.checked_mul(*bytes));
-    parsed.ok_or_else(|| format!("{} is no size, such as 8GiB", quote(text)))
 }
 
 fn arrival(text: &str) -> Result<Arrival, String> {

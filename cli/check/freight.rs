@@ -58,6 +58,8 @@ pub(super) struct Freight<'a> {
 pub(super) enum Verdict {
     Exactly,
     Converted,
+    /// One of these, where nobody says how much memory there is.
+    Unknown,
     No,
 }
 
@@ -67,6 +69,7 @@ impl Verdict {
             Self::Exactly => 0,
             Self::Converted => 1,
             Self::No => 2,
+            Self::Unknown => 3,
         }
     }
 
@@ -75,6 +78,7 @@ impl Verdict {
         match self {
             Self::Exactly => "exactly",
             Self::Converted => "converted",
+            Self::Unknown => "unknown",
             Self::No => "no",
         }
     }
@@ -182,7 +186,7 @@ impl<'a> Freight<'a> {
         self.fit.fits && self.left().is_none_or(|left| left >= self.reserve)
     }
 
-    /// Whether every tensor arrives, and all of them fit.
+    /// Whether every tensor arrives, and all of them fit, for all that is known.
     pub(super) fn is_whole(&self) -> bool {
         self.count("rejected") == 0 && self.fits()
     }
@@ -194,13 +198,12 @@ impl<'a> Freight<'a> {
     }
 
     pub(super) fn verdict(&self) -> Verdict {
+        let permitted = || self.remedies.iter().any(|remedy| remedy.starts_with("--lossless"));
         match (self.is_whole(), self.count("converted")) {
-            (false, _) if self.remedies.iter().any(|remedy| remedy.starts_with("--lossless")) => {
-                Verdict::Converted
-            }
-            (false, _) => Verdict::No,
+            (false, _) if !permitted() => Verdict::No,
+            _ if self.cap.is_none() => Verdict::Unknown,
             (true, 0) => Verdict::Exactly,
-            (true, _) => Verdict::Converted,
+            _ => Verdict::Converted,
         }
     }
 }

@@ -89,6 +89,10 @@ async fn run(page: &Page, options: &Options) -> u8 {
             return Verdict::No.exit_code();
         }
     };
+    if options.reserve > 0 && asked.cap.is_none() {
+        let error = "--reserve is a part of a cap, and none is known here: name a --cap";
+        return args::GRAMMAR.complain(error);
+    }
     let freight = Freight::of(&archive, &asked, options, &others);
     if options.json {
         page.json(&json::report(options, &asked.caps, &freight, &others));

@@ -39,7 +39,7 @@ pub(super) fn report(
     page.blank();
     let tone = match freight.verdict() {
         Verdict::Exactly => Tone::Good,
-        Verdict::Converted => Tone::Caution,
+        Verdict::Converted | Verdict::Unknown => Tone::Caution,
         Verdict::No => Tone::Bad,
     };
     page.line(&[(tone, &answer(freight))]);
@@ -133,18 +133,24 @@ impl Other<'_> {
 pub(super) fn answer(freight: &Freight<'_>) -> String {
     let refused = freight.count("rejected");
     let (needs, converted) = (bytes(freight.fit.bytes_reserve), freight.count("converted"));
-    let room = match freight.left() {
-        Some(left) => format!("{} are left for activations", bytes(left)),
-        None => format!("where {needs} are free"),
-    };
+    let room = format!("{} are left for activations", bytes(freight.left().unwrap_or(0)));
+    let become_others = count(converted as u64, "tensor");
     match (freight.verdict(), refused, freight.cap) {
         (Verdict::Exactly, ..) => {
             format!("yes: every tensor arrives bit for bit, and fits: {room}")
         }
         (Verdict::Converted, 0, _) if freight.fits() => {
-            format!("yes, {} converted, and it fits: {room}", count(converted as u64, "tensor"))
+            format!("yes, {become_others} converted, and it fits: {room}")
         }
         (Verdict::Converted, ..) => "with permission: it fits once a conversion is allowed".into(),
+        (Verdict::Unknown, refused, _) => {
+            let how = match (refused, converted) {
+                (0, 0) => "every tensor arrives bit for bit".into(),
+                (0, _) => format!("all arrive, {become_others} converted"),
+                _ => "all arrive once a conversion is allowed".into(),
+            };
+            format!("not known: {how}, and fit where {needs} are free: name a `--cap`")
+        }
         (Verdict::No, 0, Some(cap)) => {
             let activations = bytes(freight.reserve);
             format!("no: it takes {needs} and {activations} for activations, of {}", bytes(cap))

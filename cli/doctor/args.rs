@@ -65,8 +65,8 @@ usage: doctor [--adapter TEXT]
   --explain            the known causes of \"my tensor did not arrive\": how wharf checks each,
                        and what it finds here
   --would-it-fit SPEC  what a tensor would become and take on each adapter; no tensor is made
-                       SPEC is dtype:dims[,layout=row|col]: f64:4096x4096, f16:1000x3,layout=col,
-                       or f32: for a scalar
+                       SPEC is dtype:dims[,layout=row|col][,cap=SIZE]: f64:4096x4096,cap=8GiB,
+                       f16:1000x3,layout=col, or f32: for a scalar
                        dtypes: f32 f16 bf16 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool f8e4m3
                        f8e5m2
   --passport FILE      measure everything, within two minutes or so, and write it as one hashed
@@ -89,11 +89,12 @@ verdicts, and the exit codes they give:
 --on ends with 0 or 1 by what the plan refuses, and with 2 if such an adapter cannot run wharf.
 --replay ends with 0 if the result is right here, with 1 if it is wrong here too, else with 2.
 --explain ends with 0 where there is a device to look at, else with 2. --would-it-fit ends with 0
-if the tensor fits on some adapter bit-exact, with 1 if only once a conversion is allowed, else
-with 2. --passport ends with 0 where all is right, with 2 where something is not; it and --atlas
-with 2 where nothing can be written. --compare ends with 0 where two passports are alike but for
-what was timed, with 1 where they differ; it and --atlas with 65 where a file is no passport, with
-66 where it cannot be read.
+if the tensor fits on some adapter bit-exact, with 1 if only once a conversion is allowed, with 3
+if it arrives but nobody says whether there is room (only a software adapter's memory is known; of
+others, `cap` says it), else with 2. --passport ends with 0 where all is right, with 2 where
+something is not; it and --atlas with 2 where nothing can be written. --compare ends with 0 where
+two passports are alike but for what was timed, with 1 where they differ; it and --atlas with 65
+where a file is no passport, with 66 where it cannot be read.
 
 In the JSON object, `ok` of a crossing says that what happened is what the plan promises. So a
 planned refusal is `ok`: its `how` is \"rejected\", its `receipt` is null, `error` and `help` say

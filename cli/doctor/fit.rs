@@ -7,14 +7,15 @@ use wharf::caps::Caps;
 use wharf::memory::Fit;
 use wharf::{Adapter, DType, Device, Layout, Policy, Shape};
 
-use super::table::{Page, Tone, bytes, count, quote};
+use super::table::{Page, Tone, bytes, count, quote, size};
 
-/// What is asked: a dtype, a shape, and how the values lie on the host.
+/// What is asked: a dtype, a shape, how the values lie on the host, and how much memory there is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Question {
     dtype: DType,
     shape: Shape,
     column_major: bool,
+    cap: Option<u64>,
 }
 
 /// What can be asked, by example.
@@ -24,7 +25,7 @@ pub(crate) const EXAMPLES: &str = "f64:4096x4096, f16:1000x3,layout=col, or f32:
 const BYTES_BEYOND: u64 = 1 << 44;
 
 impl Question {
-    /// Reads `dtype:dims[,layout=row|col]`.
+    /// Reads `dtype:dims[,layout=row|col][,cap=SIZE]`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut parts = text.split(',');
         let what = parts.next().unwrap_or_default();
@@ -36,17 +37,19 @@ impl Question {
             format!("{} is none of {}", quote(dtype), known.join(" "))
         })?;
         let shape = Shape::new(dimensions(dims)?).map_err(|error| error.to_string())?;
-        let mut column_major = false;
+        let mut question = Self { dtype, shape, column_major: false, cap: None };
         for option in parts {
-            column_major = match option.trim() {
-                "layout=row" => false,
-                "layout=col" => true,
-                other => {
-                    return Err(format!("{} is neither layout=row nor layout=col", quote(other)));
+            match option.trim().split_once('=') {
+                Some(("layout", "row")) => question.column_major = false,
+                Some(("layout", "col")) => question.column_major = true,
+                Some(("cap", bytes)) => question.cap = Some(size(bytes)?),
+                _ => {
+                    let option = quote(option.trim());
+                    return Err(format!("{option} is none of layout=row layout=col cap=8GiB"));
                 }
-            };
+            }
         }
-        Ok(Self { dtype, shape, column_major })
+        Ok(question)
     }
 
     fn layout(&self) -> Layout {
@@ -86,13 +89,18 @@ fn dimensions(text: &str) -> Result<Vec<usize>, String> {
     parts.map(dim).collect()
 }
 
-/// What one adapter says.
+/// What one adapter says, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Answer {
     Exactly,
     Converted,
+    /// It arrives, and nobody says whether there is room.
+    Unknown,
     No,
 }
+
+/// Under one policy: whether it arrives and fits. `None`: it arrives, and no cap is known.
+type Fits = Option<bool>;
 
 /// Asks every adapter, or only the named one; returns the exit code.
 pub(crate) async fn answer(page: &Page, listing: &Listing, question: &Question, named: bool) -> u8 {
@@ -133,15 +141,20 @@ fn head(page: &Page, question: &Question) {
 /// The last line, and the exit code.
 fn conclude(page: &Page, best: Answer, no: &str) -> u8 {
     page.blank();
-    let (tone, line) = match best {
-        Answer::Exactly => (Tone::Good, "yes: it fits, bit-exact"),
+    let (code, tone, line) = match best {
+        Answer::Exactly => (0, Tone::Good, "yes: it fits, bit-exact"),
         Answer::Converted => {
-            (Tone::Caution, "with permission: it fits once the conversion is allowed")
+            (1, Tone::Caution, "with permission: it fits once the conversion is allowed")
         }
-        Answer::No => (Tone::Bad, no),
+        Answer::Unknown => (
+            3,
+            Tone::Caution,
+            "not known: it arrives, if there is room: say how much by `,cap=8GiB`",
+        ),
+        Answer::No => (2, Tone::Bad, no),
     };
     page.line(&[(tone, line)]);
-    best as u8
+    code
 }
 
 /// Opens an adapter and asks under both policies. Opening reserves no memory for tensors.
@@ -166,6 +179,9 @@ async fn ask(
             return Answer::No;
         }
     };
+    if question.cap.is_some() {
+        device.set_cap(question.cap);
+    }
     let exact = under(page, "exact", &device, question, true);
     let lossless = device.with_policy(&Policy::lossless());
     let stored_alike =
@@ -177,14 +193,15 @@ async fn ask(
         under(page, "lossless", &lossless, question, false)
     };
     match (exact, fits_lossless) {
-        (true, _) => Answer::Exactly,
-        (false, true) => Answer::Converted,
-        (false, false) => Answer::No,
+        (Some(true), _) => Answer::Exactly,
+        (_, Some(true)) => Answer::Converted,
+        (None, _) | (_, None) => Answer::Unknown,
+        (Some(false), Some(false)) => Answer::No,
     }
 }
 
 /// Answers under one policy: what the tensor becomes, what it takes, and whether that is there.
-fn under(page: &Page, policy: &str, device: &Device, question: &Question, advise: bool) -> bool {
+fn under(page: &Page, policy: &str, device: &Device, question: &Question, advise: bool) -> Fits {
     let carriage = device.plan().carriage(question.dtype);
     let Some(stored) = carriage.stored else {
         // The empty shape makes the answer about the dtype alone.
@@ -195,7 +212,7 @@ fn under(page: &Page, policy: &str, device: &Device, question: &Question, advise
         if let Some(error) = refusal.filter(|_| advise) {
             help(page, &error);
         }
-        return false;
+        return Some(false);
     };
     let (tone, how) = if stored == question.dtype {
         (Tone::Good, format!("{}, stored as {}", carriage.how.name(), carriage.stored_as()))
@@ -209,20 +226,20 @@ fn under(page: &Page, policy: &str, device: &Device, question: &Question, advise
         let needed = u64::try_from(needed).map_or_else(|_| "over 16 EiB".into(), bytes);
         line(page, "verdict", Tone::Bad, &format!("no: {needed} is more than any machine has"));
         line(page, "help", Tone::Dim, "split the tensor");
-        return false;
+        return Some(false);
     }
     match device.fit(question.shape, question.dtype) {
         Ok(fit) => demand(page, device, &fit),
         Err(error) => {
             line(page, "verdict", Tone::Bad, &format!("no: {error}"));
             help(page, &error);
-            false
+            Some(false)
         }
     }
 }
 
 /// Prints the numbers, and returns the verdict that they lead to.
-fn demand(page: &Page, device: &Device, fit: &Fit) -> bool {
+fn demand(page: &Page, device: &Device, fit: &Fit) -> Fits {
     let mut text = format!("{} in {}", bytes(fit.bytes), count(fit.segments, "segment"));
     if fit.segments > 1 {
         let binding = device.caps().limits.binding_bytes_max;
@@ -235,10 +252,12 @@ fn demand(page: &Page, device: &Device, fit: &Fit) -> bool {
     let cap = device.memory().bytes_cap;
     let of_cap =
         cap.map_or_else(|| "no cap is set".into(), |cap| format!("the cap is {}", bytes(cap)));
-    if fit.fits {
-        let known =
-            if cap.is_some() { "" } else { "; whether the driver has it is known only by trying" };
-        line(page, "verdict", Tone::Good, &format!("fits: {of_cap}{known}"));
+    if fit.fits && cap.is_none() {
+        let text = format!("not known: {of_cap}, and nobody says what is free");
+        line(page, "verdict", Tone::Caution, &text);
+        return None;
+    } else if fit.fits {
+        line(page, "verdict", Tone::Good, &format!("fits: {of_cap}"));
     } else {
         line(page, "verdict", Tone::Bad, &format!("does not fit: {of_cap}"));
         line(
@@ -248,7 +267,7 @@ fn demand(page: &Page, device: &Device, fit: &Fit) -> bool {
             "split the tensor, store a narrower dtype, or raise the cap: `device.set_cap(..)`",
         );
     }
-    fit.fits
+    Some(fit.fits)
 }
 
 fn line(page: &Page, name: &str, tone: Tone, text: &str) {

@@ -65,14 +65,17 @@ impl Grammar {
                 page.text(self.help);
                 0
             }
-            Err(error) => {
-                let usage = self.help.split("\n\n").find(|part| part.starts_with("usage: "));
-                let usage = usage.unwrap_or_default();
-                // Unlike `eprintln!`, this does not mind a closed standard error.
-                let _ = writeln!(std::io::stderr(), "{}: {error}\n\n{usage}", self.name);
-                EXIT_USAGE
-            }
+            Err(error) => self.complain(&error),
         })
+    }
+
+    /// Says what is wrong with a command line; the exit code.
+    pub(crate) fn complain(&self, error: &str) -> u8 {
+        let usage = self.help.split("\n\n").find(|part| part.starts_with("usage: "));
+        let usage = usage.unwrap_or_default();
+        // Unlike `eprintln!`, this does not mind a closed standard error.
+        let _ = writeln!(std::io::stderr(), "{}: {error}\n\n{usage}", self.name);
+        EXIT_USAGE
     }
 
     /// `None` where help is asked for, which goes with everything.

@@ -97,7 +97,10 @@ pub struct Fit {
     /// Host memory that an upload needs beyond the data itself, at most. In a browser it may be as
     /// much as the data: nothing waits there until what is on its way has arrived.
     pub bytes_staging: u64,
-    /// Whether it fits under the cap. Whether the driver agrees is known only by trying.
+    /// The cap, if there is one: only software adapters have one that nobody set.
+    pub bytes_cap: Option<u64>,
+    /// Whether it fits under the cap; without one, whether there can be such a tensor at all.
+    /// Whether the driver has the room is known only by trying.
     pub fits: bool,
 }
 
@@ -111,6 +114,7 @@ impl Fit {
             bytes_reserve: 0,
             bytes_give_back: 0,
             bytes_staging: 0,
+            bytes_cap: None,
             fits: false,
         }
     }
@@ -127,6 +131,9 @@ impl fmt::Display for Fit {
             bytes(self.bytes_staging),
         )?;
         match (self.fits, self.bytes_give_back) {
+            (true, _) if self.bytes_cap.is_none() => {
+                f.write_str(": no cap is set, and whether there is room is not known")
+            }
             (true, 0) => f.write_str(": fits"),
             (true, n) => write!(f, ": fits after the pool gives back {}", bytes(n)),
             (false, 0) => f.write_str(": there can be no such tensor"),

@@ -107,10 +107,12 @@ fn the_same_is_one_object() {
 #[test]
 fn it_is_asked_whether_a_tensor_would_fit() {
     let rows = [
-        ("lavapipe", "f64:4096x4096", 0, "native, stored as f64"),
-        ("apple_m2", "f64:4096x4096", 1, "refused: f64 cannot be stored"),
-        ("browser", "f32:100000x100000", 0, "37.3 GiB in 299 segments"),
-        ("browser", "bf16:1000x3,layout=col", 0, "packed, stored as"),
+        ("lavapipe", "f64:4096x4096,cap=1GiB", 0, "native, stored as f64"),
+        ("apple_m2", "f64:4096x4096,cap=1GiB", 1, "refused: f64 cannot be stored"),
+        ("nvidia_vulkan", "f32:200000x200000", 3, "nobody says what is free"),
+        ("nvidia_vulkan", "f32:200000x200000,cap=8GiB", 2, "does not fit: the cap is 8 GiB"),
+        ("browser", "f32:100000x100000", 3, "37.3 GiB in 299 segments"),
+        ("browser", "bf16:1000x3,layout=col", 3, "packed, stored as"),
         ("nvidia_vulkan", "f64:10000000x10000000", 2, "is more than any machine has"),
     ];
     for (name, spec, code, text) in rows {

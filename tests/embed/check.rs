@@ -15,8 +15,8 @@ use super::not_run;
 /// Each row: where, the options, the exit code, and the file that has all that is said. i64, which
 /// a browser has not, is in the list of positions.
 const ROWS: [(&str, &[&str], i32, &str); 3] = [
-    ("apple_m2", &["--as", "q8", "--json"], 1, "check_apple_m2_q8.json"),
-    ("browser", &["--as", "q8", "--json"], 1, "check_browser_q8.json"),
+    ("apple_m2", &["--as", "q8", "--json"], 3, "check_apple_m2_q8.json"),
+    ("browser", &["--as", "q8", "--json"], 3, "check_browser_q8.json"),
     ("browser", &["--cap", "32MiB"], 2, "check_browser_small.txt"),
 ];
 
