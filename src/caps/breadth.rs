@@ -4,7 +4,7 @@
 //! A wish stands where it is used, as it was measured on an H100 of 132 cores. [`Breadth::share`]
 //! makes of it what keeps another GPU as busy.
 
-use super::{Caps, DeviceType};
+use super::{Backend, Caps, DeviceType};
 use crate::dtype::DType;
 
 /// How many cores a GPU is taken to have. One of them is as much of it as a workgroup of 256 lanes
@@ -63,6 +63,9 @@ impl Breadth {
     /// That of what was measured, and of whoever nobody knows. Small cards have three cores, and
     /// one dispatch is to take no more than a second there.
     pub(crate) const USUAL: Self = Self::by(MEASURED, MEASURED / 4);
+    /// That of whatever a browser stands before: it tells neither the kind nor, mostly, the name,
+    /// and ends what runs for long as a system does.
+    const HIDDEN: Self = Self::by(MEASURED, 1);
 
     /// So many cores, as fast as so many of the slowest.
     const fn by(cores: u32, slowest: u32) -> Self {
@@ -72,8 +75,10 @@ impl Breadth {
     /// As chips of this kind are.
     pub(crate) fn of(caps: &Caps) -> Self {
         let identity = &caps.identity;
-        if identity.device_type != DeviceType::Integrated {
-            return Self::USUAL;
+        match (identity.device_type, identity.backend) {
+            (DeviceType::Integrated, _) => {}
+            (DeviceType::Other, Backend::Browser) => return Self::HIDDEN,
+            _ => return Self::USUAL,
         }
         let vendor = identity.vendor_name().unwrap_or("");
         let has = |word: &&str| vendor == *word || identity.name.contains(word);
@@ -184,8 +189,12 @@ mod tests {
             let (mut caps, device_type) = (Caps::webgpu_baseline(), DeviceType::Integrated);
             caps.identity = Identity { name: name.into(), device_type, ..caps.identity };
             let work = Breadth::of(&caps).dispatch_work();
-            let tenths = work / (giga * 100_000_000);
-            assert!(tenths <= 5, "{name} would take {tenths} tenths of a second");
+            let behind = Breadth::of(&fixtures::browser());
+            assert_eq!(behind.cores(), MEASURED, "a browser hides how many there are");
+            for (way, work) in [("", work), (" behind a browser", behind.dispatch_work())] {
+                let tenths = work / (giga * 100_000_000);
+                assert!(tenths <= 5, "{name}{way} would take {tenths} tenths of a second");
+            }
         }
     }
 

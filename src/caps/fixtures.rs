@@ -66,7 +66,6 @@ pub fn swiftshader() -> Caps {
         Feature::Compute,
         Feature::Subgroup,
         Feature::TimestampQuery,
-        Feature::PipelineCache,
         Feature::MappablePrimaryBuffers,
     ]);
     Caps { identity, features, limits, cooperative: Vec::new() }
@@ -85,15 +84,15 @@ pub fn llvmpipe_gl() -> Caps {
     Caps { identity, features, limits, cooperative: Vec::new() }
 }
 
-/// Chromium on a desktop GPU: the baseline and the two features that most have.
+/// Chromium on a desktop GPU: the baseline, and f16, which most have.
 ///
 /// From the WebGPU specification's default limits, which is what a page gets that asks
-/// for no others; features as Chromium offers them (it has no 64-bit types).
+/// for no others; of what Chromium offers, what wgpu 30 asks for: subgroups it does not.
 #[must_use]
 pub fn browser() -> Caps {
     let baseline = Caps::webgpu_baseline();
     let identity = Identity { name: "Chromium".into(), ..baseline.identity };
-    let features = Features::of(&[Feature::Compute, Feature::ShaderF16, Feature::Subgroup]);
+    let features = Features::of(&[Feature::Compute, Feature::ShaderF16]);
     Caps { identity, features, ..baseline }
 }
 
@@ -116,7 +115,7 @@ pub fn apple_m2() -> Caps {
         ..USUAL
     };
     let features = Features::of(&DESKTOP);
-    let features = features.without(Feature::ShaderF64).without(Feature::PipelineCache);
+    let features = features.without(Feature::ShaderF64);
     Caps { identity, features, limits, cooperative: Vec::new() }
 }
 

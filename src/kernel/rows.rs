@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces};
 use super::moves;
-use crate::caps::Feature;
 use crate::count::word;
 use crate::engine::Site;
 use crate::error::Result;
@@ -18,6 +17,7 @@ use crate::exec::Value;
 use crate::op::Joint;
 use crate::proof::Oracle;
 use crate::wgsl::grid::fold;
+use crate::wgsl::subgroups;
 
 pub(crate) mod choice;
 mod plan;
@@ -79,7 +79,7 @@ impl RowsCore {
         if let Some(by) = self.by {
             site.engine.remark(|| format!("{}: tuned", by.text()));
         }
-        let subgroups = site.engine.gpu.caps().has(Feature::Subgroup);
+        let subgroups = subgroups::run_on(site.engine.gpu.caps());
         let group = group.map(|[lanes, held]| RowGroup { lanes, held, subgroups });
         let wording = &RowsText { kind: self.what.kind(), group };
         let job = self.what.job(rows, units, !by_element)?;

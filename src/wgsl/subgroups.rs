@@ -4,12 +4,20 @@
 use super::needs::Needs;
 use super::region::Region;
 use super::source::{Source, source};
+use crate::caps::{Backend, Caps, Feature};
 
 const TEAM: Source = source!("shared/team.wgsl", Needs::SUBGROUPS);
 /// Lanes whose states are added up.
 pub const SUM: Source = source!("shared/joined_sum.wgsl", Needs::SUBGROUPS);
 /// The files that a kernel of groups is written with if its states are added up.
 pub const PARTS: &[Source] = &[TEAM, SUM];
+
+/// Whether they run there. In a browser which subgroup a lane is in is asked otherwise, by an
+/// extension of its own.
+#[must_use]
+pub fn run_on(caps: &Caps) -> bool {
+    caps.has(Feature::Subgroup) && caps.identity.backend != Backend::Browser
+}
 
 /// What `main` is told.
 const PLACE: &str = "\
@@ -30,4 +38,19 @@ pub fn regions(joined: Source) -> [Region; 4] {
         Region::file("tree", TEAM),
         Region::file("tree", joined),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::fixtures;
+
+    #[test]
+    fn no_browser_runs_them() {
+        let mut caps = fixtures::lavapipe();
+        assert!(run_on(&caps));
+        caps.identity.backend = Backend::Browser;
+        assert!(!run_on(&caps), "whatever features it has");
+        assert!(!run_on(&Caps::webgpu_baseline()));
+    }
 }

@@ -5,6 +5,7 @@ use crate::caps::{Caps, CooperativeShape, Feature};
 use crate::dtype::DType;
 use crate::wgsl::Target;
 use crate::wgsl::rig::Rig;
+use crate::wgsl::subgroups;
 use crate::wgsl::target::{VECTOR, shares};
 
 /// Lanes that load together where they can: the whole subgroup.
@@ -116,9 +117,8 @@ impl Room {
         Self {
             lanes_max: limits.invocations_max.min(limits.group_x_max),
             bytes_max: limits.group_storage_bytes_max,
-            // Subgroups of other widths would be a capability of their own, and browsers spell
-            // subgroups otherwise.
-            subgroups: caps.has(Feature::Subgroup) && width == 4 && !cfg!(target_family = "wasm"),
+            // Subgroups of other widths would be a capability of their own.
+            subgroups: subgroups::run_on(caps) && width == 4,
             registers: Registers::of(caps, dtype),
             breadth,
             width,
