@@ -206,8 +206,6 @@ named! {
     Subgroup "subgroups";
     /// Device-side timing.
     TimestampQuery "timestamp-query";
-    /// Compiled pipelines can be kept on disk.
-    PipelineCache "pipeline-cache";
     /// Storage buffers can be mapped by the host.
     MappablePrimaryBuffers "mappable-primary-buffers";
     /// Products of small matrices by subgroups, of the sizes in [`Caps::cooperative`]. Only on
@@ -402,6 +400,12 @@ impl Caps {
     #[must_use]
     pub const fn has(&self, feature: Feature) -> bool {
         self.features.contains(feature)
+    }
+
+    /// Whether it is DX12's by its older compiler, FXC: whatever the card can do, there are no
+    /// subgroups then.
+    pub(crate) fn is_without_dxc(&self) -> bool {
+        self.identity.backend == Backend::Dx12 && !self.has(Feature::Subgroup)
     }
 
     /// How many invocations a subgroup has; `None` without subgroups or where their width varies.

@@ -434,8 +434,9 @@ impl Plan {
         let carriage = self.carriage(dtype);
         carriage.stored.map(|stored| (carriage, Stored(stored))).ok_or_else(|| {
             let because = carriage.because.clone();
-            let adapter = self.caps.identity.name.clone();
-            NotCarried { dtype, because, adapter }.into()
+            let (adapter, without_dxc) =
+                (self.caps.identity.name.clone(), self.caps.is_without_dxc());
+            NotCarried { dtype, because, adapter, without_dxc }.into()
         })
     }
 
@@ -500,11 +501,22 @@ struct NotCarried {
     dtype: DType,
     because: Reason,
     adapter: String,
+    without_dxc: bool,
+}
+
+impl NotCarried {
+    /// Whether the card may have it, and its compiler has not.
+    const fn is_for_want_of_dxc(&self) -> bool {
+        use Feature::{ShaderF16, ShaderInt64};
+        let because = &self.because;
+        self.without_dxc
+            && matches!(because, Reason::Lacks { feature: ShaderF16 | ShaderInt64, .. })
+    }
 }
 
 impl fmt::Display for NotCarried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dtype, because, adapter } = self;
+        let Self { dtype, because, adapter, .. } = self;
         match because {
             Reason::Lacks { feature, .. } => {
                 write!(f, "{dtype} cannot be stored: {adapter} lacks {}", feature.name())
@@ -526,7 +538,14 @@ impl Cause for NotCarried {
         let Reason::Lacks { policy, .. } = &self.because else {
             return Some("choose another adapter: `Adapter::list()` shows them".into());
         };
-        Some(match policy {
+        let dxc = match self.is_for_want_of_dxc() {
+            true => {
+                "DX12 has it by DXC only: lay dxcompiler.dll (1.8.2502 or later) beside the \
+                     program, or build with wgpu's feature `static-dxc`; or "
+            }
+            false => "",
+        };
+        let other = match policy {
             Permission::Could(from, to) if to.is_integer() => {
                 format!("narrow with a range check: {}", allow(from, to))
             }
@@ -542,6 +561,7 @@ impl Cause for NotCarried {
             ),
             Permission::Impossible(..) => "allow another dtype, or convert on the host".into(),
             _ => "choose another adapter, or convert on the host".into(),
-        })
+        };
+        Some(format!("{dxc}{other}"))
     }
 }

@@ -128,6 +128,8 @@ pub(super) async fn instance(backends: wgpu::Backends) -> Option<wgpu::Instance>
     if browser && !wgpu::util::is_browser_webgpu_supported().await {
         return None;
     }
+    let compiler = &mut descriptor.backend_options.dx12.shader_compiler;
+    *compiler = compiler_of(core::mem::take(compiler));
     descriptor.memory_budget_thresholds.for_resource_creation = threshold(descriptor.backends);
     Some(wgpu::Instance::new(descriptor))
 }
@@ -141,6 +143,15 @@ pub(super) async fn instance(backends: wgpu::Backends) -> Option<wgpu::Instance>
 /// host's, and a refusal before would lose the device.
 pub(super) fn threshold(backends: wgpu::Backends) -> Option<u8> {
     (!backends.contains(wgpu::Backends::VULKAN)).then_some(95)
+}
+
+/// What compiles for DX12, where `WGPU_DX12_COMPILER` asks for this. A build without the one that
+/// is linked in panics if it is asked for; by itself wgpu takes it where it is there.
+pub(super) fn compiler_of(asked: wgpu::Dx12Compiler) -> wgpu::Dx12Compiler {
+    match asked {
+        wgpu::Dx12Compiler::StaticDxc => wgpu::Dx12Compiler::Auto,
+        other => other,
+    }
 }
 
 /// What wgpu does beside its work, in every build alike: only what somebody asks for

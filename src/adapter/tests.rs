@@ -1,6 +1,6 @@
 //! What a listing says that has nothing to choose.
 
-use super::opener::{is_same, refused, threshold};
+use super::opener::{compiler_of, is_same, refused, threshold};
 use super::*;
 use crate::caps::Limit;
 use crate::caps::fixtures::{apple_m2, dx12_without_dxc, lavapipe, navi21, nvidia_vulkan};
@@ -105,4 +105,10 @@ fn what_to_do_after_a_loss_is_told_by_backend() {
 fn vulkan_alone_may_fill_a_heap() {
     assert_eq!(threshold(wgpu::Backends::VULKAN), None);
     assert_eq!(threshold(wgpu::Backends::DX12), Some(95));
+}
+
+#[test]
+fn no_compiler_is_asked_for_that_the_build_may_lack() {
+    use wgpu::Dx12Compiler::{Auto, Fxc, StaticDxc};
+    assert!(matches!([StaticDxc, Fxc, Auto].map(compiler_of), [Auto, Fxc, Auto]));
 }

@@ -7,13 +7,12 @@ use crate::caps::{
 use crate::dtype::DType;
 
 /// Features that are a bit of wgpu's; [`Feature::Compute`] is a downlevel flag there.
-const FEATURES: [(Feature, wgpu::Features); 8] = [
+const FEATURES: [(Feature, wgpu::Features); 7] = [
     (Feature::ShaderF16, wgpu::Features::SHADER_F16),
     (Feature::ShaderF64, wgpu::Features::SHADER_F64),
     (Feature::ShaderInt64, wgpu::Features::SHADER_INT64),
     (Feature::Subgroup, wgpu::Features::SUBGROUP),
     (Feature::TimestampQuery, wgpu::Features::TIMESTAMP_QUERY),
-    (Feature::PipelineCache, wgpu::Features::PIPELINE_CACHE),
     (Feature::MappablePrimaryBuffers, wgpu::Features::MAPPABLE_PRIMARY_BUFFERS),
     (Feature::CooperativeMatrix, wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
 ];

@@ -8,10 +8,12 @@ use super::{Finding, Machine, Obstacle, Scene};
 use crate::shared::is_switched_on;
 
 /// Every variable that a judgement may depend on; others are not read into a [`Machine`].
-pub(crate) const KNOWN: [&str; 24] = [
+pub(crate) const KNOWN: [&str; 26] = [
     "WGPU_BACKEND",
     UNPROVEN,
     "WGPU_ADAPTER_NAME",
+    "WGPU_POWER_PREF",
+    "WGPU_DX12_COMPILER",
     "WHARF_ADAPTER",
     "WHARF_ALLOW_SOFTWARE",
     "VK_DRIVER_FILES",
@@ -126,6 +128,10 @@ const GL_NOTES: [(&str, &str, &str); 4] = [
     ),
 ];
 
+/// A variable of wgpu's programs that wharf does not use x what to name instead, if not its value.
+const OF_WGPU: [(&str, Option<&str>); 2] =
+    [("WGPU_ADAPTER_NAME", None), ("WGPU_POWER_PREF", Some("integrated, or =discrete"))];
+
 /// What changes GL, and what is set in the belief that it does something.
 pub(super) fn notes(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
     let machine = scene.machine;
@@ -140,12 +146,14 @@ pub(super) fn notes(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
             }
         }
     }
-    if let Some(value) = machine.variable("WGPU_ADAPTER_NAME") {
-        findings.push(Finding::note(
-            Obstacle::VariableIgnored,
-            format!("WGPU_ADAPTER_NAME={value} is set, and not used by wharf"),
-            format!("use WHARF_ADAPTER={value}"),
-        ));
+    for (name, instead) in OF_WGPU {
+        if let Some(value) = machine.variable(name) {
+            findings.push(Finding::note(
+                Obstacle::VariableIgnored,
+                format!("{name}={value} is set, and not used by wharf"),
+                format!("use WHARF_ADAPTER={}", instead.unwrap_or(value)),
+            ));
+        }
     }
     let nvidia = machine.gpus.iter().flatten().any(|gpu| gpu.vendor == NVIDIA)
         || machine.nvidia.kernel.is_some()
@@ -173,7 +181,7 @@ fn is_on(name: &str, value: &str) -> bool {
 }
 
 /// A variable that is honoured x the backend it concerns (any, if empty) x what that changes.
-const HONOURED: [(&str, &str, &str); 13] = [
+const HONOURED: [(&str, &str, &str); 14] = [
     (UNPROVEN, "vulkan", "Vulkan adapters that pass no conformance test are listed too"),
     ("VK_ADD_DRIVER_FILES", "vulkan", "the Vulkan loader also loads the drivers it names"),
     ("VK_LOADER_DRIVERS_SELECT", "vulkan", "only Vulkan drivers that match it are loaded"),
@@ -184,6 +192,7 @@ const HONOURED: [(&str, &str, &str); 13] = [
     ("MESA_LOADER_DRIVER_OVERRIDE", "gl", "Mesa's gl adapter is that driver's"),
     ("GALLIUM_DRIVER", "gl", "Mesa's gl adapter is that driver's"),
     ("__EGL_VENDOR_LIBRARY_FILENAMES", "gl", "only the EGL drivers it names are loaded"),
+    ("WGPU_DX12_COMPILER", "dx12", "DX12's shaders go to that compiler, where the build has it"),
     ("WHARF_ADAPTER", "", "only an adapter that matches it is chosen"),
     ("WHARF_ALLOW_SOFTWARE", "", "software adapters may be chosen"),
     ("NVIDIA_VISIBLE_DEVICES", "", "the container shows only these NVIDIA GPUs"),

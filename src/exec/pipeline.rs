@@ -1,7 +1,7 @@
 //! Pipelines: made once per text, checked by naga first, and kept.
 //!
 //! wgpu's pipeline cache on disk was tried and rejected: giving it data is `unsafe`, and it saves
-//! nothing on lavapipe. Drivers keep kernels on disk by themselves (`docs/measured/pipelines.md`).
+//! nothing on lavapipe. Mesa keeps kernels on disk by itself (`docs/measured/pipelines.md`).
 
 use core::panic::Location;
 use std::collections::HashMap;

@@ -146,6 +146,9 @@ fn tensors_beyond_every_limit_are_cut_into_segments() {
 #[test]
 fn fit_answers_before_anything_is_allocated() {
     let device = device(|caps| caps);
+    let open = device.fit([1 << 28], DType::F32).expect("f32 is carried");
+    let unknown = ": no cap is set, and whether there is room is not known";
+    assert!(open.bytes_cap.is_none() && open.to_string().ends_with(unknown), "{open}");
     device.set_cap(Some((1 << 30) - 1));
     let fit = device.fit([1 << 28], DType::F32).expect("f32 is carried");
     assert_eq!(fit.bytes, 1 << 30, "bytes");

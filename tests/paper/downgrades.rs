@@ -118,7 +118,7 @@ fn caps_print_as_a_table() {
 SwiftShader Device (Subzero) (vulkan, software)
   driver    SwiftShader driver
   memory    host
-  features  compute-shaders subgroups timestamp-query pipeline-cache mappable-primary-buffers
+  features  compute-shaders subgroups timestamp-query mappable-primary-buffers
   buffer_bytes_max            1073741824
   binding_bytes_max           1073741824
   uniform_bytes_max                65536

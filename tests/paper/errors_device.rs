@@ -5,7 +5,7 @@ use wharf::ledger::Crossings;
 use wharf::testing::{Call, Inside};
 use wharf::{DType, ErrorKind, Policy, Tensor, wgpu};
 
-use super::support::{adapter, baseline, capable, says};
+use super::support::{adapter, baseline, capable, device, says};
 
 fn tensor() -> Tensor {
     capable().upload(&[1.0f32, 2.0, 3.0], [3]).unwrap().0
@@ -104,6 +104,14 @@ fn dtypes_that_the_plan_rejects() {
         ErrorKind::Rejected,
         "i64 cannot be stored: WebGPU baseline lacks shader-int64",
         "narrow with a range check: `Policy::exact().allow(DType::I64, DType::I32)`",
+    );
+    says(
+        device(fixtures::dx12_without_dxc(), &Policy::exact()).upload(&[1i64], [1]),
+        ErrorKind::Rejected,
+        "i64 cannot be stored: NVIDIA GeForce GTX 1060 6GB lacks shader-int64",
+        "DX12 has it by DXC only: lay dxcompiler.dll (1.8.2502 or later) beside the program, or \
+         build with wgpu's feature `static-dxc`; or narrow with a range check: \
+         `Policy::exact().allow(DType::I64, DType::I32)`",
     );
     says(
         exact.fit([1], DType::U64),

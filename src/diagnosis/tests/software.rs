@@ -334,6 +334,7 @@ fn variables_of_gl_and_variables_without_effect() {
             ("LIBGL_ALWAYS_SOFTWARE", "1"),
             ("MESA_LOADER_DRIVER_OVERRIDE", "zink"),
             ("WGPU_ADAPTER_NAME", "radeon"),
+            ("WGPU_POWER_PREF", "low"),
             ("CUDA_VISIBLE_DEVICES", "0"),
         ],
     );
@@ -342,13 +343,15 @@ fn variables_of_gl_and_variables_without_effect() {
         found.iter().filter(|f| !f.blocking).map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(
-        texts(&machine)[..3],
+        texts(&machine)[..4],
         [
             "LIBGL_ALWAYS_SOFTWARE=1 makes Mesa's GL compute on the CPU (unset \
              LIBGL_ALWAYS_SOFTWARE)",
             "MESA_LOADER_DRIVER_OVERRIDE=zink names the one GL driver that Mesa loads\n  \
              (unset MESA_LOADER_DRIVER_OVERRIDE)",
             "WGPU_ADAPTER_NAME=radeon is set, and not used by wharf (use WHARF_ADAPTER=radeon)",
+            "WGPU_POWER_PREF=low is set, and not used by wharf (use \
+             WHARF_ADAPTER=integrated, or =discrete)",
         ]
     );
     let nvidia = Machine { nvidia: Nvidia { device: true, ..Nvidia::default() }, ..machine };
