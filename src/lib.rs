@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // To see that wgpu's types are `Send` is a long way: Rust 1.101 warns of it, and is to refuse it.
 #![recursion_limit = "256"]
 #![cfg_attr(
