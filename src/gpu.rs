@@ -24,6 +24,7 @@ use crate::timeline::{Activity, Ticket, Timelines};
 
 pub(crate) mod cause;
 mod glance;
+pub(crate) mod idle;
 #[cfg(feature = "testing")]
 mod injected;
 mod lock;
@@ -39,6 +40,7 @@ pub(crate) mod watchdog;
 
 use cause::{DESTROYED, DeviceCause, no_memory};
 use glance::Glance;
+use idle::TakenBack;
 #[cfg(feature = "testing")]
 use injected::Injected;
 #[cfg(feature = "testing")]
@@ -119,6 +121,7 @@ pub(crate) struct Gpu {
     submissions: RwLock<()>,
     staged: AtomicU64,
     in_flight: Mutex<VecDeque<wgpu::SubmissionIndex>>,
+    taken_back: TakenBack,
     waiter: Waiter,
     pub(crate) watchdog: Arc<Watchdog>,
     glance: Glance,
@@ -172,6 +175,7 @@ impl Gpu {
             submissions: RwLock::new(()),
             staged: AtomicU64::new(0),
             in_flight: Mutex::default(),
+            taken_back: TakenBack::default(),
             waiter,
             watchdog,
             glance: Glance::default(),
@@ -469,6 +473,13 @@ impl Gpu {
     /// Waits until no buffer that others may use is mapped.
     pub(crate) fn unmapped(&self) {
         drop(self.submissions.read().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Whether all that was submitted is known to be done.
+    pub(crate) fn is_idle(&self) -> bool {
+        let _gl = self.gl_lock();
+        let polled = poll(&self.device, wgpu::PollType::Poll);
+        polled.is_ok_and(|status| status.is_queue_empty())
     }
 
     /// Lets wgpu notice what is done, without waiting.

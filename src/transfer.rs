@@ -14,8 +14,8 @@ use crate::engine::Engine;
 use crate::error::{Result, mistake};
 use crate::exec::{Fault, SLOT_BYTES};
 use crate::gpu::cause::no_memory;
+use crate::gpu::idle::map_if_idle;
 use crate::gpu::odometer::{COUNT_BYTES, Sent};
-use crate::gpu::wait::map_if_idle;
 use crate::gpu::{Drive, Gpu, MapRequest, Mapped, Reservation, Whose};
 use crate::host::Tally;
 #[cfg(not(target_arch = "wasm32"))]

@@ -6,7 +6,6 @@
 //! the buffer, unless others wait for the same [`MapRequest`].
 
 use core::future::Future;
-use core::ops::Range;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 use std::sync::{Arc, Mutex};
@@ -163,29 +162,4 @@ impl Future for Mapped<'_> {
         }
         Poll::Pending
     }
-}
-
-/// Maps a range of a buffer if nothing on the device uses the buffer any more, without waiting;
-/// returns whether it is mapped. A submission that uses a mapped buffer fails as a whole. So either
-/// nobody else has the buffer yet, or the caller [holds submissions off](Gpu::alone).
-pub(crate) fn map_if_idle(
-    gpu: &Gpu,
-    buffer: &wgpu::Buffer,
-    range: Range<u64>,
-    mode: wgpu::MapMode,
-) -> Result<bool> {
-    let signal = Arc::new(Mutex::new(Signal::default()));
-    let answer = Arc::clone(&signal);
-    gpu.checked("mapping", || {
-        let done = move |outcome: Result<(), wgpu::BufferAsyncError>| {
-            end(&answer, outcome.map_err(Failure::Mapping));
-        };
-        buffer.slice(range).map_async(mode, done);
-    })?;
-    gpu.tick();
-    if matches!(lock(&signal).outcome, Some(Ok(()))) {
-        return Ok(true);
-    }
-    // Takes the request back.
-    gpu.checked("mapping", || buffer.unmap()).map(|()| false)
 }

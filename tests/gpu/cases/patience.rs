@@ -1,6 +1,6 @@
 //! Work that takes longer than somebody waits for it. Not in a browser, where nothing waits.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wharf::caps::Backend;
 use wharf::custom::Kernel;
@@ -17,6 +17,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             .unless(at_once, "a queue"),
         case!("patience::every_line_that_asked_is_named", |ctx| both(ctx))
             .unless(at_once, "a queue"),
+        case!("patience::what_is_still_read_is_not_written_over", |ctx| still_read(ctx)),
     ]
 }
 
@@ -122,5 +123,52 @@ async fn named(ctx: &Ctx) -> Outcome {
         device.set_patience(Some(Duration::from_secs(600)));
         ensure_eq!(y.read::<u32>().await.map_err(show)?[3], long(3), "with more patience");
     }
+    Ok(())
+}
+
+/// As long as [`LONG`], and reads only then.
+const LATE: &str = "
+@group(0) @binding(0) var<storage, read> x: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@compute @workgroup_size(1)
+fn main(@builtin(workgroup_id) at: vec3<u32>) {
+    var z = at.x;
+    for (var i = 0u; i < 60000u; i++) { z = 1664525u * z + 1013904223u; }
+    y[at.x] = z ^ x[at.x];
+}";
+
+/// Memory that two submissions read, one after the other, and a third upload gets while the second
+/// one reads. Where uploads write in place, the one before found the memory in use.
+async fn still_read(ctx: &Ctx) -> Outcome {
+    // A buffer of its own.
+    const WORDS: usize = 1 << 17;
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let kernel = Kernel::from_wgsl("late", LATE).map_err(show)?;
+    let groups = too_long(&device).0 / 16;
+    let upload = |word: u32| device.upload(&vec![word; WORDS], [WORDS]).map_err(show);
+    let run = |word: u32| -> Result<Tensor, String> {
+        let (x, _) = upload(word)?;
+        let run = device.run(&kernel).read("x", &x).create("y", [groups as usize], DType::U32);
+        let [y] = run.groups([groups, 1, 1]).record().map_err(show)?;
+        y.compute().and_then(|()| device.flush()).map_err(show)?;
+        Ok(y)
+    };
+    run(0)?;
+    device.done_now().map_err(show)?;
+    let clock = Instant::now();
+    run(0)?;
+    device.done_now().map_err(show)?;
+    let each = clock.elapsed();
+    let (one, other) = (run(1)?, run(2)?);
+    // Nobody asks wgpu meanwhile, which would forget that the memory was asked for.
+    std::thread::sleep(each + each / 2);
+    let (third, _) = upload(3)?;
+    for (y, word) in [(one, 1), (other, 2)] {
+        let values = y.read::<u32>().await.map_err(show)?;
+        for at in [0, 1, 77, groups / 2, groups - 1] {
+            ensure_eq!(values[at as usize], long(at) ^ word, "at {at} of what read {word}");
+        }
+    }
+    ensure!(third.read::<u32>().await.map_err(show)? == [3; WORDS], "the third is not there");
     Ok(())
 }
