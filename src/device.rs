@@ -575,7 +575,8 @@ impl Device {
 
     /// The wgpu device underneath, for buffers and passes of your own: see
     /// [`Tensor::lend`](crate::Tensor::lend) and [`Device::wrap_buffer`]. What you have wgpu call
-    /// back runs inside of calls of wharf's, and must make none itself. On
+    /// back runs inside of calls of wharf's, must make none itself, and must not panic: wgpu then
+    /// drops what it was to call back behind it, so that a read may end with an error. On
     /// [paper](Device::on_paper) both are wgpu's own, of no adapter.
     #[must_use]
     pub fn wgpu_device(&self) -> &wgpu::Device {

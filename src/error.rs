@@ -52,7 +52,8 @@ pub enum ErrorKind {
     File,
     /// WGSL of your own is wrong, a formula's signature too, or was given what it does not take.
     Shader,
-    /// A buffer or an encoder of the caller's own cannot be used so: its usage, size or state.
+    /// A buffer or an encoder of the caller's own cannot be used so: its usage, size or state. Or
+    /// what wgpu was to call back panicked.
     Foreign,
     /// The device was not done in the time that it was given.
     TimedOut,

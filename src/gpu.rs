@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
+use std::time::Duration;
 
 use crate::caps::breadth::Breadth;
 use crate::caps::{Caps, Identity};
@@ -434,21 +435,25 @@ impl Gpu {
 
     /// Notes dispatches that have just been submitted, for whoever waits for them.
     pub(crate) fn watch(&self, tickets: impl Iterator<Item = Ticket>) {
+        // To be called back, wgpu submits what is staged.
+        let _gl = self.gl_lock();
         self.watchdog.submitted(&self.queue, tickets);
+    }
+
+    /// How long whoever waits does so while nothing is done.
+    pub(crate) fn set_patience(&self, patience: Option<Duration>) {
+        if self.watchdog.set_patience(patience) && !self.is_idle() {
+            let _gl = self.gl_lock();
+            self.watchdog.submitted_before(&self.queue);
+        }
     }
 
     /// Waits for a submission, or for everything, with patience. Does nothing in a browser.
     pub(crate) fn wait(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
         let _waiting = self.timelines.during(Activity::Wait, "wait", None);
-        let polled = {
-            let _gl = self.gl_lock();
-            let is_done = || {
-                let polled = poll(&self.device, wgpu::PollType::Poll);
-                polled.is_ok_and(|status| status.is_queue_empty())
-            };
-            let since = Stopwatch::start();
-            self.glance.before(is_done, || self.watchdog.wait(&self.device, submission, since))
-        };
+        let (backend, since) = (self.caps.identity.backend, Stopwatch::start());
+        let wait = || self.watchdog.wait(&self.device, backend, submission, since);
+        let polled = self.glance.before(|| self.is_idle(), wait);
         self.alive()?;
         polled.map(drop).map_err(|error| match error {
             Unpolled::Late => self.timed_out(),

@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
 use crate::engine::docket::{Conviction, Docket, Excerpt, Exhibit, Score};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::Drive;
 use crate::op::Number;
 use crate::proof::{Budget, Formed, Oracle, judge, shown};
@@ -61,7 +61,7 @@ impl Shadow {
     /// of this call: it is in the report.
     pub async fn report(&self) -> Result<ShadowReport> {
         self.engine.gpu.alive()?;
-        settle(&self.engine, &self.docket, Drive::Wake).await;
+        settle(&self.engine, &self.docket, Drive::Wake).await?;
         Ok(ShadowReport::of(self.docket.tally()))
     }
 
@@ -91,7 +91,7 @@ impl Shadow {
 /// judged: asked before a read.
 pub(crate) async fn verdict(engine: &Engine, drive: Drive) -> Result<()> {
     for docket in engine.shadows.all() {
-        settle(engine, &docket, drive).await;
+        settle(engine, &docket, drive).await?;
         if let Some(wrong) = docket.tally().wrong {
             return Err(wrong.error);
         }
@@ -99,19 +99,28 @@ pub(crate) async fn verdict(engine: &Engine, drive: Drive) -> Result<()> {
     Ok(())
 }
 
-/// Judges what waits.
-pub(crate) async fn settle(engine: &Engine, docket: &Docket, drive: Drive) {
+/// Judges what waits, until something does not come in time: what is behind it comes later still,
+/// and goes on waiting.
+pub(crate) async fn settle(engine: &Engine, docket: &Docket, drive: Drive) -> Result<()> {
     for exhibit in docket.waiting() {
-        let inputs = exhibit.inputs.arrived(&engine.gpu, drive).await;
-        let result = exhibit.result.arrived(&engine.gpu, drive).await;
+        let mut arrived = exhibit.inputs.arrived(&engine.gpu, drive).await;
+        if arrived.is_ok() {
+            arrived = exhibit.result.arrived(&engine.gpu, drive).await;
+        }
+        if let Err(error) = &arrived
+            && error.kind() == ErrorKind::TimedOut
+        {
+            return arrived;
+        }
         // Whoever comes first judges; all others wait for that.
         let mut judged = lock(&exhibit.judged);
         if !*judged {
-            hear(engine, docket, &exhibit, inputs.and(result));
+            hear(engine, docket, &exhibit, arrived);
             *judged = true;
             docket.close(exhibit.number);
         }
     }
+    Ok(())
 }
 
 /// Judges one operation, or counts it as left out.

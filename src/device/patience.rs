@@ -12,7 +12,7 @@ impl Device {
     /// sets it for every device of a program. In a browser nothing waits; and what a driver does
     /// in a submission cannot be ended: lavapipe of Mesa 25 waits there for the submission before.
     pub fn set_patience(&self, patience: Option<Duration>) {
-        self.engine.gpu.watchdog.set_patience(patience);
+        self.engine.gpu.set_patience(patience);
     }
 
     /// How long a wait that gets nowhere takes, as [`set_patience`](Self::set_patience) or

@@ -84,6 +84,11 @@ causes! {
                loop that has no end is ended by `Kernel::bounded`; work that is only long wants \
                more patience (WHARF_WATCHDOG=seconds, `device.set_patience`); a driver that is \
                stuck goes with the process");
+    /// A callback of the caller's panicked where wgpu called several back.
+    Unanswered, Foreign:
+        ("what is read was not called back: another callback of the device's panicked before")
+        help ("nothing is lost: read again; what you have wgpu call back must not panic \
+               (`Device::wgpu`)");
     Driver { doing: String, message: String }, Driver:
         ("{doing} failed in the driver: {message}")
         help ("{}", match message.contains(FXC) {

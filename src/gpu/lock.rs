@@ -1,6 +1,6 @@
 //! The lock around GL, which bears only one thread.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use crate::caps::Backend;
 use crate::shared::lock;
@@ -12,4 +12,9 @@ static GL: Mutex<()> = Mutex::new(());
 /// Held around wgpu calls where the backend bears only one thread.
 pub(super) fn gl_lock(backend: Backend) -> Option<MutexGuard<'static, ()>> {
     (backend == Backend::Gl).then(|| lock(&GL))
+}
+
+/// Whether another thread holds it.
+pub(super) fn is_gl_locked(backend: Backend) -> bool {
+    backend == Backend::Gl && matches!(GL.try_lock(), Err(TryLockError::WouldBlock))
 }

@@ -11,7 +11,10 @@ use core::task::{Context, Poll, Waker};
 use std::sync::{Arc, Mutex};
 
 use super::Gpu;
-use crate::error::Result;
+use super::cause::DeviceCause;
+use super::lock::is_gl_locked;
+use super::waiter::Unmet;
+use crate::error::{Error, Result};
 use crate::shared::lock;
 
 /// Who polls the device while a future is pending.
@@ -28,8 +31,8 @@ pub(crate) enum Drive {
 #[derive(Clone, Debug)]
 enum Failure {
     Mapping(wgpu::BufferAsyncError),
-    /// Nobody waits for it any longer.
-    Late,
+    /// wgpu drops what it was to call back, where that comes behind a callback that panics.
+    Dropped,
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +49,30 @@ impl Signal {
     }
 }
 
+/// Whoever tells how it ended: whoever drops it without a word tells that, too.
+#[derive(Debug)]
+struct Answer(Arc<Mutex<Signal>>);
+
+impl Answer {
+    /// Says how it ended, if that was not said before.
+    fn end(&self, outcome: Result<(), Failure>) {
+        lock(&self.0).outcome.get_or_insert(outcome);
+        wake(&self.0);
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.end(Err(Failure::Dropped));
+    }
+}
+
+/// Wakes last: a woken task may look at the signal at once.
+fn wake(signal: &Mutex<Signal>) {
+    let wakers = core::mem::take(&mut lock(signal).wakers);
+    wakers.into_iter().for_each(Waker::wake);
+}
+
 /// A buffer that was asked for, which many may wait for.
 #[derive(Clone, Debug)]
 pub(crate) struct MapRequest(Arc<Mutex<Signal>>);
@@ -56,7 +83,7 @@ impl MapRequest {
         #[cfg(feature = "testing")]
         gpu.injected_failure(super::Call::Mapping, "mapping", None)?;
         let signal = Arc::new(Mutex::new(Signal::default()));
-        let answer = Arc::clone(&signal);
+        let answer = Answer(Arc::clone(&signal));
         #[cfg(target_family = "wasm")]
         let queue = gpu.queue.clone();
         gpu.checked("mapping", || {
@@ -66,9 +93,9 @@ impl MapRequest {
                 // for the queue afterwards, lost or not.
                 #[cfg(target_family = "wasm")]
                 if outcome.is_err() {
-                    return queue.on_submitted_work_done(move || end(&answer, outcome));
+                    return queue.on_submitted_work_done(move || answer.end(outcome));
                 }
-                end(&answer, outcome);
+                answer.end(outcome);
             });
         })?;
         Ok(Self(signal))
@@ -80,6 +107,16 @@ impl MapRequest {
     }
 }
 
+/// What the waiting thread is to one that waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Errand {
+    #[default]
+    Unsent,
+    Sent,
+    /// What was waited for did not come in time, which is nothing to others who wait for it.
+    Late,
+}
+
 /// A buffer range on its way into the host's address space.
 #[derive(Debug)]
 pub(crate) struct Mapped<'a> {
@@ -87,7 +124,7 @@ pub(crate) struct Mapped<'a> {
     drive: Drive,
     submission: wgpu::SubmissionIndex,
     signal: Arc<Mutex<Signal>>,
-    asked: bool,
+    errand: Arc<Mutex<Errand>>,
 }
 
 impl<'a> Mapped<'a> {
@@ -98,39 +135,49 @@ impl<'a> Mapped<'a> {
         submission: wgpu::SubmissionIndex,
         MapRequest(signal): MapRequest,
     ) -> Self {
-        Self { gpu, drive, submission, signal, asked: false }
+        Self { gpu, drive, submission, signal, errand: Arc::default() }
     }
 
     fn outcome(&self) -> Option<Result<()>> {
-        let outcome = lock(&self.signal).outcome.clone()?;
+        let or =
+            |why: fn(&Gpu) -> Error| Err(self.gpu.told().err().unwrap_or_else(|| why(self.gpu)));
+        let Some(outcome) = lock(&self.signal).outcome.clone() else {
+            let late = *lock(&self.errand) == Errand::Late;
+            return late.then(|| or(Gpu::timed_out));
+        };
         // A completed map has its data, even if the device was lost meanwhile. But a browser may
         // have refused the commands that were to compute it.
         Some(match outcome {
             Ok(()) => self.gpu.unstrayed(),
             Err(Failure::Mapping(error)) => Err(self.gpu.blame("mapping", &error)),
-            Err(Failure::Late) => {
-                Err(self.gpu.told().err().unwrap_or_else(|| self.gpu.timed_out()))
-            }
+            Err(Failure::Dropped) => or(|_| DeviceCause::Unanswered.into()),
         })
     }
-}
 
-/// Says how it ended, if that was not said before.
-fn end(signal: &Mutex<Signal>, outcome: Result<(), Failure>) {
-    let wakers = {
-        let mut signal = lock(signal);
-        signal.outcome.get_or_insert(outcome);
-        core::mem::take(&mut signal.wakers)
-    };
-    // Wake last: a woken task may look at the signal at once.
-    wakers.into_iter().for_each(Waker::wake);
+    /// Has the waiting thread wait, if it does not already.
+    fn send(&self) {
+        if core::mem::replace(&mut *lock(&self.errand), Errand::Sent) != Errand::Unsent {
+            return;
+        }
+        let (signal, errand) = (Arc::clone(&self.signal), Arc::clone(&self.errand));
+        self.gpu.waiter.wait_for(self.submission.clone(), move |unmet| {
+            *lock(&errand) = match unmet {
+                Unmet::Late => Errand::Late,
+                Unmet::Panicked => Errand::Unsent,
+            };
+            wake(&signal);
+        });
+    }
 }
 
 impl Future for Mapped<'_> {
     type Output = Result<()>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.gpu.tick();
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // Whoever polls this does not wait for another thread.
+        if !is_gl_locked(self.gpu.caps.identity.backend) {
+            self.gpu.tick();
+        }
         if let Some(outcome) = self.outcome() {
             return Poll::Ready(outcome);
         }
@@ -153,11 +200,7 @@ impl Future for Mapped<'_> {
                 if let Some(outcome) = self.outcome() {
                     return Poll::Ready(outcome);
                 }
-                if !core::mem::replace(&mut self.asked, true) {
-                    let signal = Arc::clone(&self.signal);
-                    let late = move || end(&signal, Err(Failure::Late));
-                    self.gpu.waiter.wait_for(self.submission.clone(), late);
-                }
+                self.send();
             }
         }
         Poll::Pending

@@ -1,10 +1,10 @@
 //! The thread that waits for the device when no call blocks on it.
 
+#[cfg(not(target_arch = "wasm32"))]
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
-#[cfg(not(target_arch = "wasm32"))]
-use super::lock::gl_lock;
 use super::watchdog::Watchdog;
 use crate::caps::Backend;
 use crate::clock::Stopwatch;
@@ -20,8 +20,17 @@ pub(super) struct Waiter {
     queue: Mutex<Option<Queue>>,
 }
 
+/// Why a wait ended before what was waited for was there.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unmet {
+    /// Nothing came in time, or the device is lost.
+    Late,
+    /// Something else did that wgpu had to call back, and what is waited for may come yet.
+    Panicked,
+}
+
 /// What somebody waits for, since when, and what is to be done if it does not come.
-type Wish = (wgpu::SubmissionIndex, Stopwatch, Box<dyn FnOnce() + Send>);
+type Wish = (wgpu::SubmissionIndex, Stopwatch, Box<dyn FnOnce(Unmet) + Send>);
 
 /// What to wait for, and the thread, if one could be started.
 type Queue = (mpsc::Sender<Wish>, Option<JoinHandle<()>>);
@@ -48,13 +57,18 @@ impl Waiter {
     }
 
     #[cfg(target_arch = "wasm32")]
-    pub(super) fn wait_for(&self, _: wgpu::SubmissionIndex, _: impl FnOnce() + Send + 'static) {}
+    pub(super) fn wait_for(
+        &self,
+        _: wgpu::SubmissionIndex,
+        _: impl FnOnce(Unmet) + Send + 'static,
+    ) {
+    }
 
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn wait_for(
         &self,
         submission: wgpu::SubmissionIndex,
-        late: impl FnOnce() + Send + 'static,
+        unmet: impl FnOnce(Unmet) + Send + 'static,
     ) {
         let mut guard = lock(&self.queue);
         let queue = &mut *guard;
@@ -64,13 +78,15 @@ impl Waiter {
             let watchdog = Arc::clone(&self.watchdog);
             let work = move || {
                 for wish in receiver {
-                    wait(&device, backend, &watchdog, wish);
+                    // A waker panicked. That has been told, and others wait here.
+                    let wait = || wait(&device, backend, &watchdog, wish);
+                    let _ = catch_unwind(AssertUnwindSafe(wait));
                 }
             };
             let thread = std::thread::Builder::new().name("wharf-wait".into());
             (sender, thread.spawn(work).ok())
         });
-        let wish: Wish = (submission, Stopwatch::start(), Box::new(late));
+        let wish: Wish = (submission, Stopwatch::start(), Box::new(unmet));
         if thread.is_some() {
             let _ = sender.send(wish);
             return;
@@ -81,14 +97,14 @@ impl Waiter {
     }
 }
 
+/// A panic in here is one of a callback of the caller's, and has been told.
 #[cfg(not(target_arch = "wasm32"))]
 fn wait(device: &wgpu::Device, backend: Backend, watchdog: &Watchdog, wish: Wish) {
-    let (submission, since, late) = wish;
-    let polled = {
-        let _gl = gl_lock(backend);
-        watchdog.wait(device, Some(submission), since)
-    };
-    if polled.is_err() {
-        late();
+    let (submission, since, unmet) = wish;
+    let wait = || watchdog.wait(device, backend, Some(submission), since);
+    match catch_unwind(AssertUnwindSafe(wait)) {
+        Ok(Ok(_)) => {}
+        Ok(Err(_)) => unmet(Unmet::Late),
+        Err(_) => unmet(Unmet::Panicked),
     }
 }

@@ -6,7 +6,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::lock::gl_lock;
 use super::poll::{Unpolled, poll};
+use crate::caps::Backend;
 use crate::clock::Stopwatch;
 use crate::news::{Level, Topic};
 use crate::shared::lock;
@@ -14,6 +16,11 @@ use crate::timeline::Ticket;
 
 /// What a program that was not changed sets in seconds.
 const VARIABLE: &str = "WHARF_WATCHDOG";
+
+/// How long a wait keeps others from a backend that bears only one thread.
+const SLICE: Duration = Duration::from_millis(5);
+/// How long it lets them go first.
+const PAUSE: Duration = Duration::from_micros(100);
 
 /// Dispatches that a message names.
 const NAMED_MAX: usize = 8;
@@ -39,8 +46,8 @@ struct Pending {
 pub(crate) struct Submission {
     /// From 1.
     number: u64,
-    /// Equal ones in a row are one.
-    dispatches: Vec<Ticket>,
+    /// Equal ones in a row are one. `None` of all that was submitted while nobody took note.
+    dispatches: Option<Vec<Ticket>>,
 }
 
 impl Watchdog {
@@ -60,8 +67,10 @@ impl Watchdog {
         Self { patience: Mutex::new(patience), pending: Arc::default() }
     }
 
-    pub(crate) fn set_patience(&self, patience: Option<Duration>) {
-        *lock(&self.patience) = patience;
+    /// Returns whether there was none before, and so nobody who took note.
+    pub(super) fn set_patience(&self, patience: Option<Duration>) -> bool {
+        let before = core::mem::replace(&mut *lock(&self.patience), patience);
+        before.is_none() && patience.is_some()
     }
 
     pub(crate) fn patience(&self) -> Option<Duration> {
@@ -82,8 +91,17 @@ impl Watchdog {
                 _ => dispatches.push(ticket),
             }
         }
+        self.note(queue, Some(dispatches));
+    }
+
+    /// Notes that something was submitted while nobody took note.
+    pub(super) fn submitted_before(&self, queue: &wgpu::Queue) {
+        self.note(queue, None);
+    }
+
+    fn note(&self, queue: &wgpu::Queue, dispatches: Option<Vec<Ticket>>) {
         let mut pending = lock(&self.pending);
-        pending.count += 1;
+        pending.count += u64::from(dispatches.is_some());
         let number = pending.count;
         pending.submissions.push_back(Submission { number, dispatches });
         let all = Arc::clone(&self.pending);
@@ -100,13 +118,23 @@ impl Watchdog {
     pub(super) fn wait(
         &self,
         device: &wgpu::Device,
+        backend: Backend,
         submission_index: Option<wgpu::SubmissionIndex>,
         since: Stopwatch,
     ) -> Result<wgpu::PollStatus, Unpolled> {
+        let shares = backend == Backend::Gl;
         self.wait_by(
-            |timeout| {
+            |left| {
+                let timeout = if shares { Some(left.unwrap_or(SLICE).min(SLICE)) } else { left };
                 let submission_index = submission_index.clone();
-                poll(device, wgpu::PollType::Wait { submission_index, timeout })
+                let polled = {
+                    let _gl = gl_lock(backend);
+                    poll(device, wgpu::PollType::Wait { submission_index, timeout })
+                };
+                if shares && polled == Err(Unpolled::Late) {
+                    std::thread::sleep(PAUSE);
+                }
+                polled
             },
             // Whatever is done meanwhile begins it anew.
             || {
@@ -146,7 +174,9 @@ fn patience(text: &str) -> Option<Duration> {
 
 impl fmt::Display for Submission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { number, dispatches } = self;
+        let Self { number, dispatches: Some(dispatches) } = self else {
+            return f.write_str("what was submitted before there was a patience");
+        };
         write!(f, "submission {number}")?;
         for (i, Ticket { kernel, line, count, .. }) in dispatches.iter().enumerate() {
             match i {
@@ -171,7 +201,7 @@ mod tests {
     fn as_long_as_something_is_done_a_wait_goes_on() {
         let watchdog = Watchdog::new();
         watchdog.set_patience(Some(Duration::from_secs(3)));
-        let submission = |number| Submission { number, dispatches: Vec::new() };
+        let submission = |number| Submission { number, dispatches: Some(Vec::new()) };
         lock(&watchdog.pending).submissions.extend((1..=4).map(submission));
         let polls = std::cell::Cell::new(0u64);
         let [time, last] = [Duration::ZERO; 2].map(std::cell::Cell::new);

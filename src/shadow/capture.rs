@@ -136,8 +136,8 @@ fn make_room(
     }
     #[cfg(not(target_arch = "wasm32"))]
     {
-        pollster::block_on(super::settle(engine, docket, Drive::Block));
-        Ok(())
+        let settled = pollster::block_on(super::settle(engine, docket, Drive::Block));
+        settled.map_err(|_| "the budget of memory is taken by what is not done")
     }
     #[cfg(target_arch = "wasm32")]
     {

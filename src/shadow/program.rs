@@ -29,7 +29,10 @@ impl Guarded {
 impl Drop for Guarded {
     fn drop(&mut self) {
         let Shadow { engine, docket } = &self.0;
-        pollster::block_on(settle(engine, docket, Drive::Block));
+        if pollster::block_on(settle(engine, docket, Drive::Block)).is_err() {
+            let waiting = docket.waiting();
+            waiting.iter().for_each(|one| docket.leave_out(&one.name, "it was not done in time"));
+        }
         let report = ShadowReport::of(docket.tally());
         match &report.wrong {
             Some(error) => Topic::Shadow.tell(Level::Error, "wrong", format_args!("{error:?}")),

@@ -126,3 +126,45 @@ fn whoever_waits_gets_an_error_in_time() {
     assert!(clock.elapsed() < AT_MOST, "to let go took {:?}", clock.elapsed());
     println!("{SEEN}");
 }
+
+/// What waits to be judged is waited for once, not once for each operation, and who shadows waits
+/// on.
+#[test]
+fn a_wait_under_a_shadow_is_one() {
+    let Some(device) = device() else { return };
+    device.set_patience(Some(PATIENCE));
+    let shadow = device.shadow(ShadowPolicy::all());
+    let (mut x, _) = device.upload(&[1.5f32; 1000], [1000]).expect("it is taken");
+    for _ in 0..8 {
+        x = (&x + 1.0f32).expect("it is recorded");
+        x.compute().expect("it is submitted");
+    }
+    let reads: [&dyn Fn() -> Result<()>; 3] = [
+        &|| x.read_now::<f32>().map(drop),
+        &|| pollster::block_on(x.read::<f32>()).map(drop),
+        &|| pollster::block_on(shadow.report()).map(drop),
+    ];
+    for read in reads {
+        let clock = Instant::now();
+        let error = read().expect_err("it is never done");
+        assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
+        assert!(clock.elapsed() < AT_MOST, "it took {:?}", clock.elapsed());
+    }
+    println!("{SEEN}");
+}
+
+/// A patience that comes late names nothing that it has not seen.
+#[test]
+fn what_came_before_a_patience_is_said_to() {
+    let Some(device) = device() else { return };
+    device.set_patience(None);
+    let (x, _) = device.upload(&[1.5f32; 1000], [1000]).expect("it is taken");
+    x.flip(0).and_then(|x| x.contiguous()?.compute()).expect("it is recorded");
+    device.flush().expect("it is submitted");
+    device.set_patience(Some(PATIENCE));
+    let error = (&x + 1.0f32).and_then(|y| y.read_now::<f32>()).expect_err("it is never done");
+    let text = error.to_string();
+    let before = "was not done after 200ms with what was submitted before there was a patience";
+    assert!(text.contains(before) && text.contains("submissions behind it: 1"), "{text}");
+    println!("{SEEN}");
+}

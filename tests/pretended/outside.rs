@@ -124,6 +124,8 @@ fn a_gpu_that_is_never_done_is_given_up() {
         assert_eq!(text.matches("was not done").count(), 1, "once is enough: {text}");
         assert!(said.time < BESIDE, "{chip}: {:?} at a patience of a second", said.time);
         ask(chip, "inside::whoever_waits_gets_an_error_in_time", true);
+        ask(chip, "inside::a_wait_under_a_shadow_is_one", true);
+        ask(chip, "inside::what_came_before_a_patience_is_said_to", true);
         ask(chip, "faults::faults_beside_waits", true);
     }
 }

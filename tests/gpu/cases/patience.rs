@@ -1,10 +1,13 @@
 //! Work that takes longer than somebody waits for it. Not in a browser, where nothing waits.
 
+use std::panic::resume_unwind;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use wharf::caps::Backend;
 use wharf::custom::Kernel;
-use wharf::{Adapter, DType, Device, ErrorKind, Tensor};
+use wharf::shadow::ShadowPolicy;
+use wharf::{Adapter, DType, Device, ErrorKind, Tensor, wgpu};
 
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
@@ -16,6 +19,9 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("patience::what_does_not_come_back_is_named", |ctx| named(ctx))
             .unless(at_once, "a queue"),
         case!("patience::every_line_that_asked_is_named", |ctx| both(ctx))
+            .unless(at_once, "a queue"),
+        case!("patience::a_shadow_goes_on_waiting", |ctx| shadowed(ctx)).unless(at_once, "a queue"),
+        case!("patience::a_callback_that_panics_keeps_nobody_waiting", |ctx| panicked(ctx))
             .unless(at_once, "a queue"),
         case!("patience::what_is_still_read_is_not_written_over", |ctx| still_read(ctx)),
     ]
@@ -122,6 +128,73 @@ async fn named(ctx: &Ctx) -> Outcome {
         }
         device.set_patience(Some(Duration::from_secs(600)));
         ensure_eq!(y.read::<u32>().await.map_err(show)?[3], long(3), "with more patience");
+    }
+    Ok(())
+}
+
+/// What does not come in time is judged by whoever waits for it longer.
+async fn shadowed(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let kernel = Kernel::from_wgsl("long", LONG).map_err(show)?;
+    let (groups, patience) = too_long(&device);
+    let y = run(&device, &kernel, groups)?;
+    y.compute().and_then(|()| device.flush()).map_err(show)?;
+    let shadow = device.shadow(ShadowPolicy::all());
+    let mut sum = y;
+    for _ in 0..3 {
+        sum = (&sum + 1u32).map_err(show)?;
+        sum.compute().map_err(show)?;
+    }
+    device.set_patience(Some(patience));
+    // Where a submission waits for the one before, nothing else does.
+    if let Err(error) = sum.read::<u32>().await {
+        ensure_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
+    }
+    device.set_patience(None);
+    let values = sum.read::<u32>().await.map_err(show)?;
+    ensure_eq!(values[1], long(1).wrapping_add(3), "the sum");
+    let report = shadow.report().await.map_err(show)?;
+    ensure!(report.operations == 3 && report.left_out.is_empty(), "{report}");
+    Ok(())
+}
+
+/// Where a callback of the caller's panics, whoever reads gets the values or an error, and reads
+/// them again: a panic is over, on the waiting thread as well.
+async fn panicked(ctx: &Ctx) -> Outcome {
+    let device = ctx.fresh(DOWNGRADES[0]).await?;
+    let kernel = Kernel::from_wgsl("long", LONG).map_err(show)?;
+    let groups = too_long(&device).0 / 16;
+    let read = |y: &Tensor| {
+        let (y, (sender, receiver)) = (y.clone(), mpsc::channel());
+        std::thread::spawn(move || sender.send(pollster::block_on(y.read::<u32>())));
+        receiver.recv_timeout(Duration::from_secs(60))
+    };
+    for mapping in [false, true] {
+        let y = run(&device, &kernel, groups)?;
+        y.compute().map_err(show)?;
+        let (gpu, queue) = device.wgpu();
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let (label, mapped_at_creation) = (Some("mine"), false);
+        let descriptor = wgpu::BufferDescriptor { label, size: 4, usage, mapped_at_creation };
+        let mine = gpu.create_buffer(&descriptor);
+        let mut encoder = gpu.create_command_encoder(&Default::default());
+        encoder.clear_buffer(&mine, 0, None);
+        device.submit(encoder).map_err(show)?;
+        match mapping {
+            false => queue.on_submitted_work_done(|| resume_unwind(Box::new("a callback"))),
+            // wgpu forgets what it was to call back behind this one.
+            true => {
+                mine.map_async(wgpu::MapMode::Read, .., |_| resume_unwind(Box::new("a callback")))
+            }
+        }
+        match read(&y) {
+            Err(mpsc::RecvTimeoutError::Timeout) => return Err("a read hangs".into()),
+            Ok(Err(error)) => ensure_eq!(error.kind(), ErrorKind::Foreign, "{error}"),
+            // It may panic on the thread that reads.
+            Ok(Ok(_)) | Err(mpsc::RecvTimeoutError::Disconnected) => {}
+        }
+        let values = read(&y).map_err(|error| format!("the next read: {error}"))?.map_err(show)?;
+        ensure_eq!(values[3], long(3), "after the panic");
     }
     Ok(())
 }
