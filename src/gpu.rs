@@ -34,6 +34,7 @@ pub(crate) mod odometer;
 mod poll;
 mod ran;
 mod reservation;
+mod taken_back;
 mod trusted;
 pub(crate) mod wait;
 mod waiter;
@@ -41,7 +42,6 @@ pub(crate) mod watchdog;
 
 use cause::{DESTROYED, DeviceCause, no_memory};
 use glance::Glance;
-use idle::TakenBack;
 #[cfg(feature = "testing")]
 use injected::Injected;
 #[cfg(feature = "testing")]
@@ -52,6 +52,7 @@ use lock::gl_lock;
 use odometer::{Odometer, Sent};
 use poll::{Unpolled, poll};
 pub(crate) use reservation::Reservation;
+use taken_back::TakenBack;
 pub use trusted::TrustedModules;
 use trusted::checks_kept;
 pub(crate) use wait::{Drive, MapRequest, Mapped};

@@ -180,12 +180,12 @@ async fn panicked(ctx: &Ctx) -> Outcome {
         let mut encoder = gpu.create_command_encoder(&Default::default());
         encoder.clear_buffer(&mine, 0, None);
         device.submit(encoder).map_err(show)?;
-        match mapping {
-            false => queue.on_submitted_work_done(|| resume_unwind(Box::new("a callback"))),
-            // wgpu forgets what it was to call back behind this one.
-            true => {
-                mine.map_async(wgpu::MapMode::Read, .., |_| resume_unwind(Box::new("a callback")))
-            }
+        // wgpu forgets what it was to call back behind a mapping.
+        if mapping {
+            let done = |_| resume_unwind(Box::new("a callback"));
+            mine.map_async(wgpu::MapMode::Read, .., done);
+        } else {
+            queue.on_submitted_work_done(|| resume_unwind(Box::new("a callback")));
         }
         match read(&y) {
             Err(mpsc::RecvTimeoutError::Timeout) => return Err("a read hangs".into()),
