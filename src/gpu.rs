@@ -434,6 +434,19 @@ impl Gpu {
         waited.inspect_err(|_| lock(&self.in_flight).push_front(oldest))
     }
 
+    /// How many such submissions are pending, where there are so many that a few more would block.
+    pub(crate) fn crowd(&self) -> Option<usize> {
+        let pending = lock(&self.in_flight).len();
+        (pending >= IN_FLIGHT_MAX / 2).then_some(pending)
+    }
+
+    /// So many of them are done.
+    pub(crate) fn arrived(&self, crowd: usize) {
+        let mut in_flight = lock(&self.in_flight);
+        let done = crowd.min(in_flight.len());
+        in_flight.drain(..done);
+    }
+
     /// Notes dispatches that have just been submitted, for whoever waits for them.
     pub(crate) fn watch(&self, tickets: impl Iterator<Item = Ticket>) {
         // To be called back, wgpu submits what is staged.

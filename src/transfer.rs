@@ -226,13 +226,14 @@ impl<S: FnMut(&[u8]) -> Result<()> + ?Sized> Drain for S {}
 
 /// Hands the bytes `range` of a storage to `drain`, in order, in chunks that hold whole elements,
 /// until it fails. Fault slots are settled before the first chunk. Dropping the future cancels the
-/// read.
+/// read. Where `drain` sends them up to another device, `onward`, it is not left to block there.
 pub(crate) async fn down(
     engine: &Engine,
     drive: Drive,
     mut first: First<'_>,
     from: &Pinned,
     range: Range<u64>,
+    onward: Option<&Engine>,
     drain: &mut (impl Drain + ?Sized),
 ) -> Result<()> {
     if first.slots.len() > SLOTS_BESIDE {
@@ -247,6 +248,12 @@ pub(crate) async fn down(
             pending.push_back(start(engine, drive, Some(&part), core::mem::take(&mut first))?);
         }
         let Some(next) = pending.pop_front() else { return Ok(()) };
+        if let Some(there) = onward
+            && let Some(crowd) = there.gpu.crowd()
+        {
+            done(there).await?;
+            there.gpu.arrived(crowd);
+        }
         next.take(engine, drain).await?;
     }
 }
@@ -322,7 +329,7 @@ pub(crate) async fn down_blocking(
             }
         }
         let range = part.first..part.first + part.bytes;
-        down(engine, Drive::Block, core::mem::take(&mut first), from, range, drain).await?;
+        down(engine, Drive::Block, core::mem::take(&mut first), from, range, None, drain).await?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use core::future::Future;
 use std::sync::Arc;
 
 use super::Tensor;
+use super::reads::Onward;
 use crate::clock::Stopwatch;
 use crate::count::product;
 use crate::device::Device;
@@ -145,7 +146,8 @@ impl<'a> Passage<'a> {
         let (tally, rest) = (Tally::default(), Vec::new());
         let pinned = storage.pin();
         let mut relay = Relay { passage: self, pinned, entry, tally, rest, values: 0, progress };
-        tensor.pull_admitted(drive, site, &mut |chunk: &[u8]| relay.take(chunk)).await?;
+        let onward = Onward::Device(&self.device.engine);
+        tensor.pull_admitted(drive, site, onward, &mut |chunk: &[u8]| relay.take(chunk)).await?;
         let tally = relay.finish()?;
         let layout = Layout::dense(*tensor.shape());
         let pieces: Vec<u64> = storage.pieces().iter().map(|piece| piece.bytes).collect();

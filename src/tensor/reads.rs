@@ -218,17 +218,7 @@ impl Tensor {
             drain(at, chunk)
         };
         let counted: &mut Copying<'_> = &mut counted;
-        self.pull_from(drive, site, true, counted).await
-    }
-
-    /// [`Tensor::pull`] after the guard has been asked, with a `drain` that may do anything.
-    pub(super) async fn pull_admitted(
-        &self,
-        drive: Drive,
-        site: CallSite,
-        drain: &mut (impl Drain + ?Sized),
-    ) -> Result<Footprint> {
-        self.pull_from(drive, site, false, drain).await
+        self.pull_admitted(drive, site, Onward::Host, counted).await
     }
 
     /// Hands every byte to `drain`, in row-major order, after the guard has been asked; what may do
@@ -241,7 +231,7 @@ impl Tensor {
         drain: &mut (impl Drain + ?Sized),
     ) -> Result<Receipt> {
         let (clock, dtype) = (Stopwatch::start(), self.dtype());
-        let footprint = self.pull_admitted(drive, site, drain).await?;
+        let footprint = self.pull_admitted(drive, site, Onward::Anywhere, drain).await?;
         let elements = self.shape().elements() as u64;
         let bytes = elements * dtype.width() as u64;
         Ok(Receipt {
@@ -259,13 +249,12 @@ impl Tensor {
         })
     }
 
-    /// `host_only`: whether `drain` only touches host memory.
-    #[cfg_attr(target_arch = "wasm32", expect(unused_variables, reason = "nothing blocks there"))]
-    async fn pull_from(
+    /// [`Tensor::pull`] after the guard has been asked.
+    pub(super) async fn pull_admitted(
         &self,
         drive: Drive,
         site: CallSite,
-        host_only: bool,
+        onward: Onward<'_>,
         drain: &mut (impl Drain + ?Sized),
     ) -> Result<Footprint> {
         let engine = &self.device.engine;
@@ -297,10 +286,15 @@ impl Tensor {
             drain(chunk)
         };
         let first = First { flush: true, slots: &slots };
-        match drive {
+        match (drive, onward) {
             #[cfg(not(target_arch = "wasm32"))]
-            Drive::Block if host_only => down_blocking(engine, first, &pinned, range, take).await?,
-            _ => down(engine, drive, first, &pinned, range, take).await?,
+            (Drive::Block, Onward::Host) => {
+                down_blocking(engine, first, &pinned, range, take).await?;
+            }
+            (Drive::Wake, Onward::Device(there)) => {
+                down(engine, drive, first, &pinned, range, Some(there), take).await?;
+            }
+            _ => down(engine, drive, first, &pinned, range, None, take).await?,
         }
         // The commands that computed it may have failed after all.
         value.check()?;
@@ -308,6 +302,17 @@ impl Tensor {
         let bytes = pieces.iter().map(|piece| piece.bytes).sum();
         Ok(Footprint { bytes, segments: pieces.len() as u64 })
     }
+}
+
+/// Where whoever takes what comes down puts it.
+#[derive(Clone, Copy)]
+pub(super) enum Onward<'a> {
+    Host,
+    /// Another device.
+    Device(&'a Engine),
+    /// Nobody knows.
+    #[cfg(any(feature = "safetensors", feature = "npy"))]
+    Anywhere,
 }
 
 /// Converts all of a source into `out`, block by block.

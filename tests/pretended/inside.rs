@@ -1,6 +1,7 @@
 //! The side that a driver is asked from: each is a test that does nothing unless it was started on
 //! a chip.
 
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use wharf::caps::fixtures;
@@ -150,6 +151,32 @@ fn a_wait_under_a_shadow_is_one() {
         assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
         assert!(clock.elapsed() < AT_MOST, "it took {:?}", clock.elapsed());
     }
+    println!("{SEEN}");
+}
+
+/// Whoever moves more than may be in flight at once blocks nobody.
+#[test]
+fn a_long_move_does_not_block_in_between() {
+    let Some(there) = device() else { return };
+    there.set_patience(Some(AT_MOST));
+    let paper = pollster::block_on(wharf::testing::noop(fixtures::lavapipe())).expect("it is ours");
+    let plan = paper.negotiate(&Policy::exact());
+    let here = pollster::block_on(paper.open(plan)).expect("it opens");
+    let x = here.zeros([16 << 20], DType::F32).expect("it is recorded");
+    let mut moving = std::pin::pin!(x.to(&there));
+    let context = &mut Context::from_waker(Waker::noop());
+    let mut longest = Duration::ZERO;
+    let error = loop {
+        let clock = Instant::now();
+        let polled = moving.as_mut().poll(context);
+        longest = longest.max(clock.elapsed());
+        match polled {
+            Poll::Pending => std::thread::sleep(Duration::from_millis(1)),
+            Poll::Ready(moved) => break moved.map(drop).expect_err("it is never done"),
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
+    assert!(longest < AT_MOST / 2, "it blocked for {longest:?}");
     println!("{SEEN}");
 }
 

@@ -126,6 +126,7 @@ fn a_gpu_that_is_never_done_is_given_up() {
         ask(chip, "inside::whoever_waits_gets_an_error_in_time", true);
         ask(chip, "inside::a_wait_under_a_shadow_is_one", true);
         ask(chip, "inside::what_came_before_a_patience_is_said_to", true);
+        ask(chip, "inside::a_long_move_does_not_block_in_between", true);
         ask(chip, "faults::faults_beside_waits", true);
     }
 }
