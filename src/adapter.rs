@@ -2,6 +2,7 @@
 //! no device.
 
 use core::fmt;
+use std::sync::Arc;
 
 use crate::caps::{Backend, Caps};
 pub use crate::choice::Verdict;
@@ -371,6 +372,12 @@ impl Adapter {
     /// What a device can do that somebody made of it; nothing on paper.
     pub(crate) fn created(&self, device: &wgpu::Device) -> Option<Caps> {
         self.opener.as_ref().map(|opener| opener.has_opened(device))
+    }
+
+    /// Has a device of it adopted as long as what is returned lives; an error where it is already.
+    pub(crate) fn adopts(&self, device: &wgpu::Device) -> Result<Arc<wgpu::Device>> {
+        let claim = self.opener.as_ref().and_then(|opener| opener.adopts(device));
+        claim.ok_or_else(|| AdapterCause::Adopted.into())
     }
 
     /// Name and backend, for lists in messages.

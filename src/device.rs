@@ -74,6 +74,8 @@ struct Handle {
     problems: Option<Problems>,
     /// Whether no choice of a kernel may depend on how large a batch is.
     batch_invariant: bool,
+    /// On a device that was adopted.
+    _claim: Option<Arc<wgpu::Device>>,
     /// Written when the last handle is gone, where the environment asks for it.
     #[cfg(not(target_arch = "wasm32"))]
     _program: Option<Arc<Bidden>>,
@@ -146,6 +148,9 @@ impl Adapter {
     /// # Ok(()) });
     /// ```
     ///
+    /// As long as it is adopted, to adopt it once more is an error; an adapter made `from` another
+    /// clone of yours does not know.
+    ///
     /// Cooperative matrices are used if the device has them and the plan's capabilities list them:
     /// whoever created such a device has given wgpu the promise of [`Adapter::experimental`].
     pub fn adopt(&self, plan: &Plan, device: wgpu::Device, queue: wgpu::Queue) -> Result<Device> {
@@ -166,7 +171,9 @@ impl Adapter {
         self.accepts(&negotiate(&caps, plan.policy()))?;
         let caps = caps.with_experimental(created.has(Feature::CooperativeMatrix));
         let plan = negotiate(&caps, plan.policy());
-        Device::around(self.clone(), plan, device, queue)
+        let claim = self.adopts(&device)?;
+        let device = Device::around(self.clone(), plan, device, queue)?;
+        Ok(device.with(|handle| handle._claim = Some(claim)))
     }
 
     /// Checks that a plan was made for this adapter and asks for no more than it has.
@@ -210,6 +217,7 @@ impl Device {
             tuned: None,
             problems: None,
             batch_invariant: false,
+            _claim: None,
         };
         Ok(Self { engine, handle: Arc::new(handle) })
     }

@@ -37,6 +37,10 @@ causes! {
     Created { because: String }, Adapter:
         ("the device cannot run wharf: {because}")
         help ("create it with more: `required_limits: adapter.limits()`");
+    Adopted, Mismatch:
+        ("the device is adopted already")
+        help ("clone the `Device` that adopted it, `device.clone()`: of two, only the later would \
+               hear of the device's errors and of its loss");
     /// What a browser offers instead.
     Gone { adapter: String, there: Vec<String> }, Adapter:
         ("the browser no longer offers {adapter}; {}", match &there[..] {

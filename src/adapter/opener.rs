@@ -1,13 +1,14 @@
 //! What opens devices. An adapter of a browser's opens one; for the next the browser is asked for
 //! an adapter again, and that has to be the same one.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 
 use super::cause::AdapterCause;
 use super::translate;
 use crate::caps::{Backend, Caps, Feature};
 use crate::error::{Error, Result};
+use crate::shared::lock;
 
 /// What a browser is asked for, the best first: it shows one adapter at a time, and by itself often
 /// the one that saves power.
@@ -20,11 +21,13 @@ pub(super) struct Opener {
     adapter: wgpu::Adapter,
     /// Whether it has opened a device.
     used: Arc<AtomicBool>,
+    /// Devices that were adopted.
+    adopted: Arc<Mutex<Vec<Weak<wgpu::Device>>>>,
 }
 
 impl From<wgpu::Adapter> for Opener {
     fn from(adapter: wgpu::Adapter) -> Self {
-        Self { adapter, used: Arc::default() }
+        Self { adapter, used: Arc::default(), adopted: Arc::default() }
     }
 }
 
@@ -46,6 +49,18 @@ impl Opener {
             }
         }
         request(&again(own).await?, asked, token).await.map_err(refused)
+    }
+
+    /// Has a device adopted as long as what is returned lives; `None` where it is already.
+    pub(super) fn adopts(&self, device: &wgpu::Device) -> Option<Arc<wgpu::Device>> {
+        let mut adopted = lock(&self.adopted);
+        adopted.retain(|known| known.strong_count() > 0);
+        if adopted.iter().filter_map(Weak::upgrade).any(|known| *known == *device) {
+            return None;
+        }
+        let claim = Arc::new(device.clone());
+        adopted.push(Arc::downgrade(&claim));
+        Some(claim)
     }
 
     /// What a device that somebody made of it can do.

@@ -266,14 +266,19 @@ fn an_instance_an_adapter_and_a_device_of_the_callers_own() {
     let (gpu, queue) = pollster::block_on(theirs.request_device(&asked)).expect("it opens");
     let adapter = Adapter::from(theirs);
     let plan = adapter.negotiate(&Policy::exact());
-    let device = adapter.adopt(&plan, gpu.clone(), queue).expect("it is adopted");
+    let device = adapter.adopt(&plan, gpu.clone(), queue.clone()).expect("it is adopted");
     assert_eq!(device.wgpu_device(), &gpu, "it is the caller's");
+    let error = adapter.clone().adopt(&plan, gpu.clone(), queue.clone()).expect_err("once more");
+    assert_eq!(error.to_string(), "the device is adopted already");
+    assert_eq!(error.kind(), ErrorKind::Mismatch, "{error}");
     let most = u64::from(gpu.limits().max_storage_buffers_per_shader_stage);
     assert_eq!(device.caps().limits.storage_buffers_max, most, "no more than was asked for");
     assert!(adapter.caps().limits.storage_buffers_max > most, "the adapter has more");
     assert_eq!(upload(&device, &[1, 2, 3]).read_now::<u32>().expect("it reads"), [1, 2, 3]);
     let again = pollster::block_on(device.reopen()).expect("a fresh one of the same adapter");
     assert_eq!(upload(&again, &[4, 5]).read_now::<u32>().expect("it reads"), [4, 5]);
+    drop(device);
+    drop(adapter.adopt(&plan, gpu, queue).expect("nobody has it any more"));
 }
 
 /// Experimental features are the caller's promise, for the caller's device alone.
