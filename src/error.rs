@@ -44,7 +44,8 @@ pub enum ErrorKind {
     Denied,
     /// Nothing has this name.
     Missing,
-    /// The device is gone.
+    /// The device is gone. Where its driver tells that to whoever polls, wgpu panics, and wharf
+    /// catches that: a program with `panic = "abort"` ends there.
     DeviceLost,
     /// Only the capabilities of the adapter are here: nothing is computed, read or lent.
     OnPaper,
