@@ -29,6 +29,7 @@ struct Job {
     weight: vec4<u32>,
     // From image to image of the input, and the trips along y.
     outer: vec2<u32>,
+    first_group: u32,
 }
 
 override workgroup: u32 = 8u;
@@ -86,7 +87,7 @@ fn main(
 ) {
     // region prepare
     // end prepare
-    let column = (group.x + groups.x * group.y) * workgroup + lane;
+    let column = (p.job.first_group + group.x + groups.x * group.y) * workgroup + lane;
     if column >= p.job.columns.x {
         return;
     }

@@ -65,7 +65,22 @@ impl Labour {
 
     /// So many elements found in any views and loaded, whatever becomes of them.
     pub(crate) fn reading(elements: u64) -> Self {
-        Self { flops: 0, effort: elements.saturating_mul(READ_EFFORT) }
+        Self::lasting(elements.saturating_mul(READ_EFFORT))
+    }
+
+    /// What takes as long as so many additions, and is none.
+    pub(crate) const fn lasting(effort: u64) -> Self {
+        Self { flops: 0, effort }
+    }
+
+    /// How long it takes, in additions.
+    pub(crate) fn effort(self) -> u64 {
+        self.flops.max(self.effort)
+    }
+
+    /// Its part that takes so long.
+    pub(crate) fn part(self, effort: u64) -> Self {
+        Self { flops: self.flops.min(effort), effort }
     }
 }
 
@@ -110,10 +125,10 @@ impl Ready {
         }
         pipeline.check_aliasing(kernel.name, &bindings)?;
         let bytes = bindings.iter().map(|bound| bound.bytes).sum();
-        let Asked { line, work: Labour { flops, effort } } = asked;
-        let ticket = Ticket { count: 1, kernel: kernel.name, line, bytes, flops };
+        let Asked { line, work } = asked;
+        let ticket = Ticket { count: 1, kernel: kernel.name, line, bytes, flops: work.flops };
         let slower = if kernel.needs.contains(Needs::F64) { SLOWER } else { 1 };
-        let effort = flops.max(effort).saturating_mul(slower);
+        let effort = work.effort().saturating_mul(slower);
         let whose = Bound::whose(&bindings);
         let bindings = pipeline.bind(gpu, kernel.name, &bindings)?;
         Ok(Self { pipeline, bindings, params, groups, outputs, ticket, effort, whose })

@@ -7,6 +7,7 @@ struct Params {
     length: u32, // items of a row
     fours: u32,  // of a row, the last perhaps not whole
     mask: u32,   // the bits of a key that count
+    first_group: u32,
 }
 @group(1) @binding(0) var<uniform> p: Params;
 
@@ -39,7 +40,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let linear = group.x + groups.x * group.y;
+    let linear = p.first_group + group.x + groups.x * group.y;
     let four = linear * workgroup + lane;
     let row = four / p.fours;
     if row >= p.rows {

@@ -18,7 +18,8 @@ use std::sync::Arc;
 use super::cores::{Core, Head, Landing, Launch, Reach, Tail, in_pieces, reachable};
 use crate::engine::Site;
 use crate::error::{Error, Result};
-use crate::exec::Value;
+use crate::exec::{Labour, Value};
+use crate::layout::Layout;
 use crate::op::Kind;
 use crate::proof::Oracle;
 use crate::wgsl::grid::groups_for;
@@ -36,6 +37,17 @@ pub(crate) enum ResizeCore {
     Axis(Resizing),
     Image(Enlarging),
     Cover(Covering),
+}
+
+impl ResizeCore {
+    /// How many elements of the source each one of the result is made of, at most.
+    fn terms(&self, source: &Layout) -> u64 {
+        match self {
+            Self::Axis(axis) => plan::taps(axis.at),
+            Self::Image(image) => image.at.map(plan::taps).into_iter().product(),
+            Self::Cover(cover) => cover.terms(source.shape().dims()[1]),
+        }
+    }
 }
 
 impl Core for ResizeCore {
@@ -62,9 +74,11 @@ impl Core for ResizeCore {
                 settled => settled,
             })
         };
+        let terms = self.terms(layout) * tail.shape.elements() as u64;
         let run = |source: Option<Reach<'_>>, whole: bool, (entry, text, job, lanes): Told<'_>| {
             let landing = Landing::whole(self.name(), site, [Ok(source)], tail, !whole)?;
-            landing.by(Launch::of(entry, text, job, groups_for(lanes, site.target)))
+            let launch = Launch::of(entry, text, job, groups_for(lanes, site.target));
+            landing.by(Launch { work: Labour::reading(terms), ..launch })
         };
         match self {
             Self::Axis(axis) => {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
 use crate::engine::Site;
 use crate::error::Result;
-use crate::exec::Value;
+use crate::exec::{Labour, Value};
 use crate::proof::Oracle;
 use crate::wgsl::grid::fold;
 pub(crate) use oracle::LENGTH_MAX;
@@ -52,6 +52,8 @@ impl Core for SampleCore {
         let landing = Landing::whole(self.name(), site, reached, tail, !self.how.whole)?;
         let workgroup = Some(Sampling::lanes(site.target));
         let launch = Launch::of(&text::GRID_SAMPLE, &self.how, job.words(), fold(groups));
-        landing.by(Launch { workgroup, ..launch })
+        let taps = if self.how.nearest { 1 } else { 4 };
+        let work = Labour::reading(taps * tail.shape.elements() as u64);
+        landing.by(Launch { workgroup, work, ..launch })
     }
 }

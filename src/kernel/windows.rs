@@ -12,16 +12,15 @@
 
 use std::sync::Arc;
 
-use super::cores::{Core, Head, Landing, Launch, Tail, in_pieces, reachable};
+use super::cores::{Core, Head, Landing, Launch, Stint, Tail, in_pieces, reachable};
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Labour, Value};
 use crate::kernel::plan::taps::{Taps, flops, terms};
 use crate::op::Reduction;
 use crate::proof::Oracle;
-use crate::wgsl::grid::groups_for;
 pub(crate) use plan::{Windows, takes};
-use text::{Gather, WINDOWS};
+use text::{Gather, WINDOWS, WindowsJob};
 
 pub(super) mod plan;
 pub mod text;
@@ -68,7 +67,12 @@ impl Core for WindowsCore {
             Some(weight) => Labour::of(flops(&tail.shape, terms(weight.shape()))),
             None => Labour::reading(taps),
         };
-        let groups = groups_for(lanes, site.target);
-        landing.by(Launch { work, ..Launch::of(&WINDOWS, &text, job.words(), groups) })
+        let (groups, watched) = (lanes.div_ceil(site.target.workgroup()), tail.given());
+        for stint in Stint::all(groups, work.effort(), site.watched(watched)) {
+            let job = WindowsJob { first_group: stint.first, ..job };
+            let launch = Launch::of(&WINDOWS, &text, job.words(), stint.groups);
+            landing.launch(Launch { work: work.part(stint.work), ..launch })?;
+        }
+        landing.finish()
     }
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use wharf::caps::{Caps, DeviceType, Feature, Identity};
 use wharf::custom::{Formula, Kernel};
-use wharf::tensor::{Attention, Conv, Key, Order, Pad, Pooling, Quantized};
+use wharf::tensor::{Attention, Conv, Interpolation, Key, Order, Pad, Pooling, Quantized};
 use wharf::{DType, Device, ErrorKind, Result, Tensor};
 
 use crate::{device, scratch};
@@ -128,24 +128,31 @@ fn no_submission_runs_for_long_whatever_is_not_counted() {
     assert!(overlapping >= 2, "sums of views that overlap: {overlapping}");
 }
 
+fn named(name: &str, device_type: DeviceType) -> Device {
+    device(|caps| {
+        let identity = Identity { name: name.into(), device_type, ..caps.identity.clone() };
+        timeless(Caps { identity, ..caps })
+    })
+}
+
 #[test]
 fn a_submission_is_as_long_as_the_gpu_is_fast() {
-    let named = |name: &str, device_type| {
-        device(|caps| {
-            let identity = Identity { name: name.into(), device_type, ..caps.identity.clone() };
-            timeless(Caps { identity, ..caps })
-        })
-    };
     let large = named("NVIDIA GeForce RTX 4090", DeviceType::Discrete);
     let small = named("Intel(R) UHD Graphics 600", DeviceType::Integrated);
-    let [large, small] = [large, small].map(|device| {
-        submissions(&device, |device| {
-            let x = device.ones([2048, 2048], DType::F32)?;
-            (0..4).try_for_each(|_| x.matmul(&x)?.compute())
-        })
+    let counts = |work: fn(&Device) -> Result<()>| [&large, &small].map(|on| submissions(on, work));
+    let [one, some] = counts(|device| {
+        let x = device.ones([2048, 2048], DType::F32)?;
+        (0..4).try_for_each(|_| x.matmul(&x)?.compute())
     });
-    assert_eq!(large, 1);
-    assert!((4..=10).contains(&small), "{small}");
+    assert_eq!(one, 1);
+    assert!((4..=10).contains(&some), "{some}");
+    let [one, some] = counts(|device| {
+        let x = device.ones([1, 1200], DType::F32)?.broadcast_to([4096, 1200])?;
+        let shrink = || x.interpolate([20], Interpolation::LinearAntialiased)?.compute();
+        (0..200).try_for_each(|_| shrink())
+    });
+    assert_eq!(one, 1, "means of many elements that few bytes hold");
+    assert!((2..=4).contains(&some), "{some}");
 }
 
 type Make<'a> = Box<dyn Fn() -> Result<Tensor> + 'a>;
@@ -153,6 +160,38 @@ type Make<'a> = Box<dyn Fn() -> Result<Tensor> + 'a>;
 /// What is made, as it is written, and how.
 macro_rules! makes {
     ($($make:expr),* $(,)?) => { [$((stringify!($make), Box::new(|| $make) as Make<'_>)),*] };
+}
+
+/// How many dispatches each of these takes: few bytes, and much to compute of them.
+fn dispatches(device: &Device) -> Result<Vec<(&'static str, u64)>> {
+    let image = device.ones([1, 64, 512, 512], DType::F32)?;
+    let weight = device.ones([64, 1, 16, 16], DType::F32)?;
+    let rows = device.ones([100_000, 128], DType::U32)?;
+    [&image, &weight, &rows].into_iter().try_for_each(Tensor::compute)?;
+    let by_itself = Conv::new().padding([7, 7]).groups(64);
+    let pool = Pooling::new([15, 15]).stride([1, 1]).padding([7, 7]);
+    let all = makes![
+        image.conv2d(&weight, None, &by_itself),
+        image.max_pool(&pool),
+        rows.sort(1, Order::Ascending),
+    ];
+    let counts = all.iter().map(|(what, make)| {
+        let profile = device.profile();
+        make()?.compute()?;
+        Ok((*what, profile.report()?.dispatches))
+    });
+    counts.collect()
+}
+
+/// A watchdog ends a dispatch as well as a submission.
+#[test]
+fn no_dispatch_runs_for_long_however_few_bytes_it_reads() {
+    let large = named("NVIDIA GeForce RTX 4090", DeviceType::Discrete);
+    let small = named("ARM Mali-G52", DeviceType::Integrated);
+    let [large, small] = [large, small].map(|device| dispatches(&device).expect("recorded"));
+    for ((what, whole), (_, parted)) in large.into_iter().zip(small) {
+        assert!(parted > whole, "{what}: {parted} dispatches, {whole} of a large GPU");
+    }
 }
 
 /// Operations that are made of others: whose line it is must not get lost in them.

@@ -26,10 +26,14 @@ pub(crate) struct Resizing {
     pub(crate) at: Resampling,
 }
 
+/// The elements of the source that an element along an axis is made of.
+pub(super) const fn taps(at: Resampling) -> u64 {
+    if at.cubic { 4 } else { 2 }
+}
+
 /// The elements of the source from the first that a quad along an axis needs to the last.
 fn elements(at: Resampling) -> u64 {
-    let taps = if at.cubic { 4 } else { 2 };
-    (3 * u64::from(at.factor)).div_ceil(u64::from(at.parts)) + taps
+    (3 * u64::from(at.factor)).div_ceil(u64::from(at.parts)) + taps(at)
 }
 
 /// Blocks of rows that are shared out evenly: no more than these to a lane, of so many quads.
@@ -115,7 +119,12 @@ impl Covering {
     /// Whether the kernel is for an axis of this length: a lane adds up what it covers one after
     /// the other, so that more would be off by more than a sum may be.
     pub(crate) fn takes(&self, from: usize) -> bool {
-        self.filter.end(from as u64, self.to as u64) / (self.to as u64) < COVERED_MAX
+        self.terms(from) <= COVERED_MAX
+    }
+
+    /// How many elements of an axis of this length one is made of, at most.
+    pub(super) fn terms(&self, from: usize) -> u64 {
+        self.filter.end(from as u64, self.to as u64) / (self.to as u64) + 1
     }
 
     pub(super) fn text(&self, view: &Layout, kind: Kind) -> CoverText {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::count::index;
 use crate::engine::{Engine, Site};
 use crate::error::{Result, mistake};
-use crate::exec::{Bound, Job, Value};
+use crate::exec::{Bound, Job, Labour, Value};
+use crate::kernel::cores::Stint;
 use crate::kernel::limits::Ceiling;
 use crate::kernel::{Operand, moves};
 use crate::store::Pinned;
@@ -90,12 +91,23 @@ impl Plain<'_> {
         params: Vec<u32>,
         groups: [u32; 3],
     ) -> Result<()> {
+        self.by(kernel, values, (params, Stint { first: 0, groups, work: 0 }))
+    }
+
+    /// Like `run`, but some workgroups, whose work is known.
+    pub(super) fn by(
+        self,
+        kernel: &Assembled,
+        values: &[&Arc<Value>],
+        (params, Stint { groups, work, .. }): (Vec<u32>, Stint),
+    ) -> Result<()> {
         let bindings = values.iter().map(|value| self.bound(value)).collect::<Result<_>>()?;
         let Some(written) = values.last() else {
             return Err(mistake(kernel.name, "nothing that it writes"));
         };
         let outputs = vec![Arc::downgrade(written)];
-        self.site.dispatch(Job { kernel, bindings, params, groups, outputs })
+        let job = Job { kernel, bindings, params, groups, outputs };
+        self.site.dispatch_of(Labour::lasting(work), job)
     }
 }
 

@@ -8,9 +8,12 @@ use super::text::{
     FOURS_MAX, Incoming, Outgoing, RUNNING, RUNNING_GROUP, RankJob, Ranking, RoundJob, RunningJob,
     SUMS, SUMS_GROUP, SortStep,
 };
-use crate::count::{word, words};
+use crate::count::{product, word, words};
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::exec::Value;
+use crate::kernel::cores::Stint;
+use crate::wgsl::grid::groups_for;
 use crate::wgsl::kept::plain;
 use crate::wgsl::{Entry, Target};
 
@@ -22,6 +25,9 @@ struct Adding {
     each: u32,
     lanes: u32,
 }
+
+/// Additions that take as long as comparing two items and counting the one that comes first.
+const RANK_EFFORT: u64 = 8;
 
 /// Fours of a block, where there are many.
 const FOURS_EACH: u32 = 64;
@@ -140,8 +146,12 @@ impl Plain<'_> {
         let fours = rows.length.div_ceil(4);
         let invocations = word(rows.count * fours)?;
         let [count, length, fours] = words([rows.count, rows.length, fours])?;
-        let job = RankJob { rows: count, length, fours, mask };
-        self.placed(rows, (from, to), (0, None), apart, (job.words(), invocations))
+        let job = RankJob { rows: count, length, fours, mask, first_group: 0 };
+        let groups = invocations.div_ceil(self.site.target.workgroup());
+        let work = product([rows.items(), rows.length]).saturating_mul(RANK_EFFORT);
+        let stints = Stint::all(groups, work, self.site.watched(DType::U32));
+        let parts = stints.map(|part| (RankJob { first_group: part.first, ..job }.words(), part));
+        self.placed(rows, (from, to), (0, None), apart, parts)
     }
 
     /// A round: how often each digit occurs, where its items begin, every item to its place.
@@ -166,8 +176,9 @@ impl Plain<'_> {
         let digits = SortStep { load, store: None, bits: rounds.bits }.text(target);
         self.run(&digits, &[values[0], &counts.value], job.clone(), invocations)?;
         let starts = self.running(&counts.value, counters)?;
-        let run = (job, invocations);
-        self.placed(rows, (from, to), (rounds.bits, Some(&starts.value)), apart, run)
+        let whole = Stint { first: 0, groups: groups_for(invocations, target), work: 0 };
+        let parts = [(job, whole)];
+        self.placed(rows, (from, to), (rounds.bits, Some(&starts.value)), apart, parts)
     }
 
     /// Every item to its place.
@@ -177,7 +188,7 @@ impl Plain<'_> {
         (from, to): (Feeding<'_>, Outlet<'_>),
         (bits, starts): (u32, Option<&Arc<Value>>),
         apart: &[&Arc<Value>],
-        (params, invocations): (Vec<u32>, u32),
+        parts: impl IntoIterator<Item = (Vec<u32>, Stint)>,
     ) -> Result<Kept> {
         let ((load, mut values), (store, leads)) = (from.load(), to.store());
         values.extend(starts.into_iter().chain(leads));
@@ -187,7 +198,7 @@ impl Plain<'_> {
         let sorted = self.memory(bytes, &[apart, &values].concat())?;
         values.push(&sorted.value);
         let kernel = SortStep { load, store: Some(store), bits }.text(self.site.target);
-        self.run(&kernel, &values, params, invocations)?;
+        parts.into_iter().try_for_each(|part| self.by(&kernel, &values, part))?;
         Ok(sorted)
     }
 

@@ -15,6 +15,7 @@ params! {
         length: u32,
         fours: u32,
         mask: u32,
+        first_group: u32,
     }
 
     struct RoundJob {

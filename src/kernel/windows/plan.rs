@@ -130,6 +130,7 @@ impl Windows {
             input: [stride(2), stride(3), stride(4), stride(1)],
             weight,
             outer: [stride(0), word(size[1])? / text.down.taps],
+            first_group: 0,
         };
         Ok((job, word(all)?))
     }

@@ -28,6 +28,7 @@ params! {
         input: [u32; 4],
         weight: [u32; 4],
         outer: [u32; 2],
+        first_group: u32,
     }
 }
 

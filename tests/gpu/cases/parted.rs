@@ -1,6 +1,6 @@
 //! Dispatches that would keep a GPU too long are parted: the same bits, by more of them.
 
-use wharf::tensor::{Attention, Blocks, Conv, Key, Quantized, Tensor};
+use wharf::tensor::{Attention, Blocks, Conv, Key, Order, Pooling, Quantized, Tensor};
 use wharf::testing::Inside;
 use wharf::wgsl::Target;
 use wharf::{DType, Device, Result};
@@ -23,7 +23,7 @@ fn works(device: &Device, weights: &Quantized) -> Result<Vec<(&'static str, Tens
     let (queries, keys) = (random(6, &[1, 4, 2, 32])?, random(7, &[1, 4, 700, 32])?);
     let image = random(8, &[3, 5, 17, 19])?;
     let (few, many) = (random(9, &[7, 5, 3, 3])?, random(10, &[40, 16, 3, 3])?);
-    let channels = random(11, &[2, 16, 33, 33])?;
+    let (channels, each) = (random(11, &[2, 16, 33, 33])?, random(14, &[16, 1, 9, 9])?);
     let padded = Conv::new().padding([1, 1]);
     Ok(vec![
         ("a product", a.matmul(&b)?),
@@ -33,6 +33,9 @@ fn works(device: &Device, weights: &Quantized) -> Result<Vec<(&'static str, Tens
         ("keys of few queries", queries.attention(&keys, &keys, &Attention::new())?),
         ("a convolution of few channels", image.conv2d(&few, None, &padded)?),
         ("a convolution of many", channels.conv2d(&many, None, &padded)?),
+        ("a convolution of each channel", channels.conv2d(&each, None, &padded.groups(16))?),
+        ("a pool", channels.max_pool(&Pooling::new([5, 5]).stride([1, 1]))?),
+        ("short rows in order", random(15, &[401, 101])?.sort(1, Order::Ascending)?),
         ("a product by weights in blocks", random(13, &[301, 64])?.linear(weights, None)?),
     ])
 }
