@@ -30,12 +30,15 @@ pub(crate) struct Segments {
 
 impl Segments {
     /// One grain below the binding limit, so that a window may begin before and end after what it
-    /// needs.
+    /// needs. Where that is nothing, a power of two: a slot for that many bytes is no longer.
     pub(crate) fn new(caps: &Caps) -> Self {
         let largest = caps.limits.binding_bytes_max.min(caps.limits.buffer_bytes_max);
         let largest = largest.min(REACH);
-        let whole = largest / GRAIN * GRAIN;
-        Self { bytes_max: if whole > GRAIN { whole - GRAIN } else { largest / PAD * PAD } }
+        let bytes_max = match largest / GRAIN {
+            0 | 1 => largest.checked_ilog2().map_or(0, |power| 1 << power),
+            grains => (grains - 1) * GRAIN,
+        };
+        Self { bytes_max }
     }
 
     /// That a tensor is not so large that what is noted of its segments fills the host's memory.

@@ -143,6 +143,18 @@ fn tensors_beyond_every_limit_are_cut_into_segments() {
     }
 }
 
+/// Small segments lie in slots that may be longer, and a whole slot is bound.
+#[test]
+fn what_is_bound_is_within_a_limit_that_is_no_power_of_two() {
+    for binding in [1 << 16, 68 << 10, 100 << 10, 127 << 10, 1 << 17, 200 << 10] {
+        let device = device(|caps| caps.with_limit(Limit::BindingBytes, binding));
+        for bytes in [65_536, 70_000, 102_400, 110_000, 300_000] {
+            let more = device.zeros([bytes / 4], DType::F32).and_then(|x| (x + 1.0)?.compute());
+            more.unwrap_or_else(|error| panic!("{bytes} bytes, bound by {binding}: {error:?}"));
+        }
+    }
+}
+
 #[test]
 fn fit_answers_before_anything_is_allocated() {
     let device = device(|caps| caps);
