@@ -301,6 +301,10 @@ impl Tensor {
             index = if some == 1 { index.squeeze(last)? } else { index };
         }
         let places = self.places(what, axis, &index, bound)?;
+        if places.shape().is_empty() {
+            // Of no source, what lies along the other axes may be more than words count.
+            return places.contiguous()?.reshape([0])?.operand();
+        }
         let dims = &self.shape().dims()[..rank];
         // Every key is a word.
         index_space(dims.iter().product()).map_err(named)?;

@@ -50,6 +50,23 @@ fn products_of_sizes_that_leave_64_bits_are_refused() {
     assert_eq!(product.kind(), ErrorKind::Limit, "{product}");
 }
 
+/// What an axis without elements is multiplied with has no places.
+#[test]
+fn nothing_is_scattered_among_more_than_32_bits_of_columns() {
+    let device = device(|caps| caps);
+    let dims = [0, 1 << 16, 1 << 16];
+    let (x, index) = (device.zeros(dims, DType::I32), device.zeros([0, 1, 1], DType::U32));
+    let (x, index) = (x.expect("empty"), index.expect("empty"));
+    type Way = fn(&Tensor, usize, &Tensor, &Tensor) -> Result<Tensor>;
+    let ways: [Way; 4] =
+        [Tensor::scatter, Tensor::scatter_add, Tensor::scatter_mul, Tensor::scatter_max];
+    for way in ways {
+        let y = way(&x, 0, &index, &x).expect("nothing goes nowhere");
+        y.compute().expect("it is empty");
+        assert_eq!(y.shape().dims(), dims);
+    }
+}
+
 /// Scans and transforms bind what lies between their passes, too.
 #[test]
 fn as_much_is_fused_as_an_adapter_binds_beside_what_passes_leave() {
