@@ -71,8 +71,9 @@ impl Tensor {
     /// exact. Along each axis there are `(size + 2 padding - dilation (window - 1) - 1) / stride +
     /// 1` windows, rounded down. Nothing is padded or unfolded, unless windows have more than 256
     /// elements, span more than 32 along the last axis with three strides, are alone along it, or
-    /// go over four axes or more than a segment: those are a reduction of a view, of a copy if
-    /// there is padding; one axis after the other if they overlap along several. Deferred.
+    /// go over four axes, of a tensor without others, or more than a segment: those are a reduction
+    /// of a view, of a copy if there is padding; one axis after the other if they overlap along
+    /// several. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -255,6 +256,10 @@ impl Tensor {
             true => (self.flatten(..first)?, 1),
             false => (self.clone(), first),
         };
+        let rank = first + 2 * D;
+        if rank > RANK_MAX {
+            return Err(PoolCause::View { shape: *self.shape(), axes: D, rank }.into());
+        }
         if how.padding == [0; D] {
             return x.windows_from(first, how);
         }
@@ -324,6 +329,11 @@ causes! {
     Axes { shape: Shape, axes: usize }, Shape:
         ("windows over the last {axes} axes of {shape}, which has {}", shape.rank())
         help ("`unsqueeze` adds an axis of length 1");
+    View { shape: Shape, axes: usize, rank: usize }, Shape:
+        ("a view of the windows over the last {axes} axes of {shape} has {rank} axes, above \
+          {RANK_MAX}")
+        help ("windows over four axes are those of a tensor without others: otherwise pool one \
+               axis after the other, which `move_axis` brings to the end");
     Elements { shape: Shape, axes: usize, elements: usize, instead: &'static str }, Limit:
         ("the last {axes} axes of {shape} have {elements} elements, above {} whose places are \
           counted", i32::MAX / 2)

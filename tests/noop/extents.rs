@@ -1,6 +1,7 @@
 //! Sizes that no count of 32 or 64 bits must lose: on paper, where they take no memory.
 
 use wharf::caps::fixtures;
+use wharf::tensor::Pooling;
 use wharf::{DType, Device, Error, ErrorKind, Policy, Result, Tensor};
 
 use crate::device;
@@ -64,6 +65,27 @@ fn nothing_is_scattered_among_more_than_32_bits_of_columns() {
         let y = way(&x, 0, &index, &x).expect("nothing goes nowhere");
         y.compute().expect("it is empty");
         assert_eq!(y.shape().dims(), dims);
+    }
+}
+
+/// A view of windows has each of their axes twice.
+#[test]
+fn windows_over_four_axes_are_those_of_a_tensor_without_others() {
+    let device = device(|caps| caps);
+    let how = Pooling::new([2; 4]);
+    let with_places = |x: &Tensor, how: &_| x.max_pool_with_indices(how).map(|(most, _)| most);
+    let pools: [fn(&Tensor, &Pooling<4>) -> Result<Tensor>; 3] =
+        [Tensor::max_pool, Tensor::avg_pool, with_places];
+    let ones = |dims: &[usize]| device.ones(dims, DType::F32).expect("small");
+    let (alone, beside) = (ones(&[4; 4]), ones(&[3, 4, 4, 4, 4]));
+    for pool in pools {
+        pool(&alone, &how).and_then(|y| y.compute()).expect("eight axes");
+        for how in [how, how.stride([1; 4])] {
+            let error = pool(&beside, &how).expect_err("nine");
+            assert_eq!(error.kind(), ErrorKind::Shape, "{error}");
+            assert!(error.to_string().contains("has 9 axes, above 8"), "{error}");
+            assert!(error.help().is_some_and(|help| help.contains("`move_axis`")), "{error}");
+        }
     }
 }
 
