@@ -395,7 +395,7 @@ fn folds(all: &mut Vec<Sample>) {
     let scans: [(&str, Scan); 2] =
         [("cumprod", |t, axis| t.cumprod(axis)), ("cummin", |t, axis| t.cummin(axis))];
     let each: [(DType, &[Reduction]); 4] =
-        [(DType::F32, &Reduction::ALL), (DType::I8, SOME), (DType::I64, SOME), (DType::F64, SOME)];
+        [(DType::F32, Reduction::ALL), (DType::I8, SOME), (DType::I64, SOME), (DType::F64, SOME)];
     for (dtype, reductions) in each {
         let operands: [(DType, &[usize]); 1] = [(dtype, &[512, 1024])];
         for (way, axis) in [("along", 1), ("across", 0)] {

@@ -5,7 +5,7 @@
 //! Device::profile -> Profile    a scope: notes what every handle and thread does while it lives
 //! Profile::report -> Report     waits, and adds up: a table by the line that asked
 //! Ceilings                      the most that the adapter was seen to do, for shares of it
-//! Profile::trace                the same, event by event, for Perfetto or chrome://tracing
+//! Profile::save_trace           the same, event by event, for Perfetto or chrome://tracing
 //! ```
 
 #[cfg(not(target_arch = "wasm32"))]

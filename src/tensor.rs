@@ -123,8 +123,8 @@ pub(crate) use upload::{Becoming, Provenance};
 /// - Axes and places on them count from 0, or back from -1, the last: `x.sum(-1)`,
 ///   `x.slice(0, -2..)`, `x.at((.., 1..3, -1))`. What an index *tensor* holds counts from 0.
 ///
-/// What has to wait for the device is awaited, and blocks by the same name and `_now`: `read` and
-/// `read_now`, `to` and `to_now`, [`Device::done`] and `done_now`. In a browser nothing blocks.
+/// What of a tensor has to wait for the device is awaited, and blocks by the same name and `_now`:
+/// `read` and `read_now`, `to` and `to_now`. In a browser nothing blocks.
 ///
 /// `Debug` prints what it is, never what it holds: nothing crosses unasked.
 #[derive(Clone)]

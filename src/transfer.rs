@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::count::index;
 use crate::engine::Engine;
-use crate::error::{Result, mistake};
+use crate::error::{Error, Result, mistake};
 use crate::exec::{Fault, SLOT_BYTES};
 use crate::gpu::cause::no_memory;
 use crate::gpu::idle::map_if_idle;
@@ -251,11 +251,16 @@ pub(crate) async fn down(
         if let Some(there) = onward
             && let Some(crowd) = there.gpu.crowd()
         {
-            done(there).await?;
+            done(there).await.map_err(|error| moving_to(there, error))?;
             there.gpu.arrived(crowd);
         }
         next.take(engine, drain).await?;
     }
+}
+
+/// An error of another device that something is carried to, with its name.
+pub(crate) fn moving_to(there: &Engine, error: Error) -> Error {
+    error.during(format!("moving to {}", there.gpu.caps().identity.name))
 }
 
 /// What the first submission of a read does besides, where there is no chunk to copy. A slot that

@@ -147,7 +147,11 @@ pub(super) fn answer(freight: &Freight<'_>) -> String {
             let how = match (refused, converted) {
                 (0, 0) => "every tensor arrives bit for bit".into(),
                 (0, _) => format!("all arrive, {become_others} converted"),
-                _ => "all arrive once a conversion is allowed".into(),
+                // What is refused is in no sum.
+                _ => {
+                    let how = "all arrive once a conversion is allowed";
+                    return format!("not known: {how}: ask with it, and name a `--cap`");
+                }
             };
             format!("not known: {how}, and fit where {needs} are free: name a `--cap`")
         }

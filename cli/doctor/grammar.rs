@@ -99,6 +99,9 @@ impl Grammar {
                         words.free.push(word);
                         continue;
                     }
+                    free if !free.starts_with('-') && self.free > 0 => {
+                        return Err(format!("one file, not {} too", quote(free)));
+                    }
                     unknown => return Err(format!("unknown argument {}", quote(unknown))),
                 }
             };

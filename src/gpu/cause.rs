@@ -88,7 +88,7 @@ causes! {
     Unanswered, Foreign:
         ("what is read was not called back: another callback of the device's panicked before")
         help ("nothing is lost: read again; what you have wgpu call back must not panic \
-               (`Device::wgpu`)");
+               (`Device::wgpu_device`)");
     Driver { doing: String, message: String }, Driver:
         ("{doing} failed in the driver: {message}")
         help ("{}", match message.contains(FXC) {

@@ -156,8 +156,10 @@ impl<'a> Mapped<'a> {
 
     /// Has the waiting thread wait, if it does not already.
     fn send(&self) {
-        if core::mem::replace(&mut *lock(&self.errand), Errand::Sent) != Errand::Unsent {
-            return;
+        match &mut *lock(&self.errand) {
+            // What came in the meantime stays: the next look finds it.
+            Errand::Sent | Errand::Late => return,
+            unsent => *unsent = Errand::Sent,
         }
         let (signal, errand) = (Arc::clone(&self.signal), Arc::clone(&self.errand));
         self.gpu.waiter.wait_for(self.submission.clone(), move |unmet| {

@@ -56,7 +56,7 @@ const fn category(activity: Activity) -> (&'static str, bool) {
         Activity::Pipeline => ("pipeline", false),
         Activity::Compiler => ("compiler", false),
         Activity::Submit => ("submit", false),
-        Activity::Wait => ("done_now", false),
+        Activity::Wait => ("wait", false),
         Activity::Up => ("up", true),
         Activity::Down => ("down", true),
     }

@@ -51,7 +51,7 @@ impl Tensor {
     /// shape `[.., in]` and a weight stored as `[out, in]`, which is how checkpoints have it. A
     /// weight stored as `[in, out]` is given as `weight.t()`; neither is copied. Where rows of 8 or
     /// 16 bits are no multiple of four, the product is stored, and rounded, before the bias is
-    /// added. A weight or bias of a float that is narrower than `x` is widened, exactly, on its way.
+    /// added. A weight or bias of a float narrower than `x` is widened, exactly, on its way.
     ///
     /// A [`Quantized`](super::Quantized) weight becomes numbers in registers, and `x` is f32, f16
     /// or bf16, which is the result's dtype. Sums are f32: for `u` half a unit in the last place, a

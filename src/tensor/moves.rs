@@ -22,7 +22,7 @@ use crate::layout::Layout;
 use crate::ledger::{CallSite, Direction, OpenCrossing};
 use crate::plan::{How, Stored};
 use crate::store::{Pinned, Storage};
-use crate::transfer::{Fill, Receipt, UploadSource, up_part};
+use crate::transfer::{Fill, Receipt, UploadSource, moving_to, up_part};
 
 /// Chunks are sent on in multiples of so many bytes, so that each begins at a whole word of the
 /// target whatever it is converted to: a word holds four values of the narrowest dtype, and four of
@@ -123,7 +123,7 @@ impl<'a> Passage<'a> {
 
     /// An error of the target, with its name: two devices take part.
     fn there(&self, error: Error) -> Error {
-        error.during(format!("moving to {}", self.device.caps().identity.name))
+        moving_to(&self.device.engine, error)
     }
 
     /// Carries the values into memory on the target, where what was recorded before has been

@@ -33,8 +33,8 @@ const INT64: Feature = Feature::ShaderInt64;
 /// # wharf::testing::example(async |device| {
 /// let (x, _) = device.upload(&[1.0f32, 4.0, 2.0, 3.0], [2, 2])?;
 /// let (row, _) = device.upload(&[2.0f32, 3.0], [2])?;
-/// assert_eq!(x.max(&row)?.read_now::<f32>()?, [2.0, 4.0, 2.0, 3.0]);
-/// assert_eq!(x.max(3.0)?.read_now::<f32>()?, [3.0, 4.0, 3.0, 3.0]);
+/// assert_eq!(x.maximum(&row)?.read_now::<f32>()?, [2.0, 4.0, 2.0, 3.0]);
+/// assert_eq!(x.maximum(3.0)?.read_now::<f32>()?, [3.0, 4.0, 3.0, 3.0]);
 /// # Ok(()) });
 /// ```
 #[derive(Clone, Debug)]
@@ -525,9 +525,9 @@ methods! {
     #[doc(alias("powf", "powi"))]
     pow(other) Pow "To the power of the other.";
     #[doc(alias("clamp_max", "min"))]
-    minimum(other) Min "The smaller; NaN if one is.";
+    minimum(other) Min "The smaller; NaN if one is. In the contract it is `min`.";
     #[doc(alias("clamp_min", "max"))]
-    maximum(other) Max "The larger; NaN if one is.";
+    maximum(other) Max "The larger; NaN if one is. In the contract it is `max`.";
     #[doc(alias = "arctan2")]
     atan2(other) Atan2 "The angle of the point (other, this).";
     hypot(other) Hypot "The length of the vector (this, other).";

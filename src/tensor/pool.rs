@@ -6,7 +6,7 @@ use super::cause::computed_with;
 use super::number::Scalar;
 use super::reduce::computed;
 use super::{Pad, Tensor};
-use crate::count::signed;
+use crate::count::{product, signed};
 use crate::device::Device;
 use crate::dtype::{Class, DType};
 use crate::engine::site::asked;
@@ -218,7 +218,7 @@ impl Tensor {
         if let Some(most) = self.folded(how, "max_pool", Gather::Highest)? {
             return most.cast(self.dtype());
         }
-        if let Some(mut parts) = how.by_axes() {
+        if let Some(mut parts) = how.by_axes(self.shape()) {
             return parts.try_fold(self.clone(), |x, how| x.most_over(&how));
         }
         self.windows_over(how, self.least())?.amax(last::<D>())?.led_as::<D>(self)
@@ -229,7 +229,7 @@ impl Tensor {
         if let Some(sums) = self.folded(how, "avg_pool", Gather::Sum)? {
             return Ok(sums);
         }
-        if let Some(mut parts) = how.by_axes() {
+        if let Some(mut parts) = how.by_axes(self.shape()) {
             return parts.try_fold(self.clone(), |x, how| x.sums_over(&how));
         }
         let windows = self.windows_over(how, Scalar::zero(self.dtype()))?;
@@ -291,10 +291,20 @@ impl Tensor {
 }
 
 impl<const D: usize> Pooling<D> {
-    /// It along one axis after the other, where windows overlap along several: at once each element
-    /// would be read as often as windows have it.
-    fn by_axes(self) -> Option<impl Iterator<Item = Self>> {
-        let overlap = (0..D).filter(|&i| self.stride[i] < self.size[i]).count();
+    /// It along one axis after the other, where large windows overlap along several: at once each
+    /// element would be read as often as windows have it.
+    fn by_axes(self, shape: &Shape) -> Option<impl Iterator<Item = Self>> {
+        let dims = shape.dims().get(shape.rank().saturating_sub(D)..).unwrap_or_default();
+        let overlaps = |(i, dim): (usize, &usize)| {
+            let covers = taps::covers(self.size[i], self.dilation[i]);
+            let padded = taps::padded(*dim, self.padding[i]);
+            let several = padded >= covers.saturating_add(self.stride[i]);
+            several && self.stride[i] < self.size[i]
+        };
+        let overlap = dims.iter().enumerate().filter(|&axis| overlaps(axis)).count();
+        // What is kept in between has to pay.
+        let by_axes = self.size.iter().fold(0, |all: u64, &n| all.saturating_add(n as u64));
+        let fewer = product(self.size) > by_axes.saturating_mul(4);
         let only = |axis, of: [usize; D], other| from_fn(|i| if i == axis { of[i] } else { other });
         let along = move |axis| Self {
             size: only(axis, self.size, 1),
@@ -305,7 +315,7 @@ impl<const D: usize> Pooling<D> {
         };
         let nothing = Self { counts_padding: self.counts_padding, ..Self::new([1; D]) };
         let parts = (0..D).map(along).filter(move |part| *part != nothing);
-        (overlap > 1).then_some(parts)
+        (overlap > 1 && fewer).then_some(parts)
     }
 
     /// How many elements of each window are there, if windows have different numbers of them.

@@ -150,7 +150,7 @@ fn a_set_of_features_is_a_set() {
     let empty = Features::default();
     assert_eq!(empty.iter().count(), 0);
     assert_eq!(empty.to_string(), "");
-    let all = Features::of(&Feature::ALL);
+    let all = Features::of(Feature::ALL);
     assert_eq!(all.iter().collect::<Vec<_>>(), Feature::ALL);
     assert_eq!(Features::of(&[Feature::Subgroup; 3]), empty.with(Feature::Subgroup));
     assert_eq!(format!("{:?}", Features::of(&[Feature::Compute])), "[Compute]");

@@ -228,7 +228,7 @@ fn an_adapter_that_cannot_run_kernels_carries_nothing() {
     ];
     for (caps, because) in rows {
         for policy in [Policy::exact(), Policy::lossless().allow(DType::F64, DType::F32)] {
-            for (dtype, line) in DType::ALL.iter().zip(lines(&caps, &policy, &DType::ALL)) {
+            for (dtype, line) in DType::ALL.iter().zip(lines(&caps, &policy, DType::ALL)) {
                 assert_eq!(
                     line,
                     format!("{:<7}rejected   -         -         {because}", dtype.name())

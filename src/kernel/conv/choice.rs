@@ -26,7 +26,7 @@ const WINDOWS_MAX: usize = 1 << 24;
 /// On a GPU, a lane has walked fewer terms by the time that windows are copied, and for fewer rows
 /// a product has no tiles.
 const TERMS_MIN: usize = 512;
-const ROWS_MIN: usize = 16;
+const PRODUCT_ROWS_MIN: usize = 16;
 
 /// How a convolution is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl ConvPart {
         let (taps, weight) = (&self.taps, self.weight.shape());
         let (rows, terms) = (weight.dims()[0] / taps.groups, terms(weight));
         let windows = [images, taps.groups, terms, taps.result.iter().product()];
-        rows >= ROWS_MIN
+        rows >= PRODUCT_ROWS_MIN
             && terms >= TERMS_MIN
             && ConvGroup::are_few(taps, images, rows, on.breadth)
             && !are_parted(&windows)

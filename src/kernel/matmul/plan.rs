@@ -20,7 +20,7 @@ pub(super) mod view;
 pub(super) mod windows;
 mod written;
 
-use panels::Panel;
+use panels::{Panel, blocks};
 use windows::Window;
 use written::Written;
 
@@ -44,21 +44,37 @@ impl Decision {
         self.size.n.next_multiple_of(4)
     }
 
+    /// How long passes along k are that are alike, in whole quads, if there are several: on a GPU,
+    /// but of what is copied.
+    fn alike(&self, parts: usize) -> Option<usize> {
+        let gpu = matches!(self.processor, Processor::Gpu(_));
+        let may = parts > 1 && gpu && self.choice.variant.copied().is_none();
+        Some(self.size.k / parts / 4 * 4).filter(|each| may && *each > 0)
+    }
+
+    /// The ranges of k of so many passes, whole quads but for the last. Those that are alike lie
+    /// the same whether they are [taken at once](Decision::at_once) or not: what else is in a batch
+    /// decides about that, and about no bit.
+    pub(super) fn ranges(&self, parts: usize) -> Vec<Range<usize>> {
+        let k = self.size.k;
+        match self.alike(parts) {
+            None => blocks(&(0..k), k.div_ceil(parts.max(1)).next_multiple_of(4)).collect(),
+            Some(each) => {
+                let rest = parts * each..k;
+                blocks(&(0..rest.start), each).chain(Some(rest).filter(|r| !r.is_empty())).collect()
+            }
+        }
+    }
+
     /// On a GPU, the passes along k as batches of one product: dispatches that write one buffer
-    /// wait for each other, workgroups of one dispatch fill its cores. And what such passes, alike
-    /// and of whole quads, leave of k, as one more. `None` where an axis more is too many: then
-    /// they follow each other.
+    /// wait for each other, workgroups of one dispatch fill its cores. And what they leave of k, as
+    /// one more. `None` where there is one pass, or where they follow each other: an axis more may
+    /// be too many.
     pub(super) fn at_once(&self) -> Result<Option<(Self, Option<Self>)>> {
         let (Size { batch, k, .. }, variant) = (self.size, &self.choice.variant);
         let parts = self.choice.passes.max(k.div_ceil(variant.k_max()));
-        let each = k / parts / 4 * 4;
-        let possible = matches!(self.processor, Processor::Gpu(_))
-            && variant.copied().is_none()
-            && each > 0
-            && self.sides[0].shape().rank() < RANK_MAX;
-        if parts == 1 || !possible {
-            return Ok(None);
-        }
+        let each = self.alike(parts).filter(|_| self.sides[0].shape().rank() < RANK_MAX);
+        let Some(each) = each else { return Ok(None) };
         let of = |ks: Range<usize>| -> Result<Self> {
             let k = ks.len();
             let side = |i: usize| {

@@ -91,7 +91,7 @@ impl Recorder<'_> {
         let each = copied.map_or(1, |[rows, columns]| rows.max(columns));
         let k_max = choice.variant.k_max().min((segment / each / 4 * 4).max(4));
         let passes = choice.passes.max(size.k.div_ceil(k_max));
-        let panels = panels::cut(*size, lies, passes);
+        let panels = panels::cut(*size, lies, self.decision.ranges(passes));
         let panels = panels::narrowed(panels, choice.variant.columns_max());
         let panels = match copied {
             Some(units) => panels::fitted(panels, lies[0].batches(), units, segment),

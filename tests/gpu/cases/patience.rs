@@ -172,7 +172,7 @@ async fn panicked(ctx: &Ctx) -> Outcome {
     for mapping in [false, true] {
         let y = run(&device, &kernel, groups)?;
         y.compute().map_err(show)?;
-        let (gpu, queue) = device.wgpu();
+        let (gpu, queue) = (device.wgpu_device(), device.wgpu_queue());
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let (label, mapped_at_creation) = (Some("mine"), false);
         let descriptor = wgpu::BufferDescriptor { label, size: 4, usage, mapped_at_creation };

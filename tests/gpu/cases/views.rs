@@ -194,7 +194,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         // Moves depend on widths only, so one dtype of each width is enough.
         let widths = [DType::U8, DType::F16, DType::F32, DType::I64];
         let dtypes: &[DType] = match downgrade.name {
-            "native" => &COMPUTED,
+            "native" => COMPUTED,
             "no_64" | "no_f16" => &[],
             _ => &widths,
         };

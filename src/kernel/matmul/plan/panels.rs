@@ -57,11 +57,10 @@ impl Panel {
     }
 }
 
-/// Cuts a product; `passes` along k at least, each as short as its kernel wants it.
-pub(crate) fn cut(size: Size, sides: &[Lie; 2], passes: usize) -> Vec<Panel> {
-    let Size { batch, m, n, k } = size;
+/// Cuts a product; along k at least as it is told.
+pub(crate) fn cut(size: Size, sides: &[Lie; 2], mut ks: Vec<Range<usize>>) -> Vec<Panel> {
+    let Size { batch, m, n, .. } = size;
     let batches = in_segments(sides, 0..batch);
-    let mut ks = even(k, passes);
     let mut others = Vec::with_capacity(batches.len());
     for batch in &batches {
         let mut cuts = [one(m), one(n)];
@@ -165,11 +164,6 @@ fn one(dim: usize) -> Vec<Range<usize>> {
     core::iter::once(0..dim).collect()
 }
 
-/// Ranges of whole quads, but for the last.
-fn even(k: usize, parts: usize) -> Vec<Range<usize>> {
-    blocks(&(0..k), k.div_ceil(parts.max(1)).next_multiple_of(4)).collect()
-}
-
 /// An axis cut wherever one of two lists cuts it.
 fn both(a: &[Range<usize>], b: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut ends: Vec<usize> = a.iter().chain(b).map(|range| range.end).collect();
@@ -231,7 +225,8 @@ mod tests {
     /// Every product of an element of A and one of B belongs to exactly one panel, and what a panel
     /// reads lies in one segment or fits into one.
     fn check(size: Size, sides: &[Lie; 2], passes: usize) -> Vec<Panel> {
-        let panels = cut(size, sides, passes);
+        let each = size.k.div_ceil(passes).next_multiple_of(4);
+        let panels = cut(size, sides, blocks(&(0..size.k), each).collect());
         let volume = |p: &Panel| p.batch.len() * p.rows.len() * p.columns.len() * p.k.len();
         let Size { batch, m, n, k } = size;
         assert_eq!(panels.iter().map(volume).sum::<usize>(), batch * m * n * k, "all of it, once");
@@ -297,7 +292,7 @@ mod tests {
         {
             let all = |dims: &[usize]| lie(dims, &[0; 3], usize::MAX);
             let sides = [all(&[batch, m, k]), all(&[batch, k, n])];
-            let panels = cut(Size { batch, m, n, k }, &sides, 1);
+            let panels = cut(Size { batch, m, n, k }, &sides, one(k));
             let fitted = fitted(panels, &[batch], [8, 4], 1024);
             let volume = |p: &Panel| p.batch.len() * p.rows.len() * p.columns.len() * p.k.len();
             assert_eq!(fitted.iter().map(volume).sum::<usize>(), batch * m * n * k);

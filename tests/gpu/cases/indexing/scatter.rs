@@ -18,7 +18,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for &downgrade in DOWNGRADES.iter().filter(|d| matters(adapter, **d)) {
         let dtypes: &[DType] = match downgrade.name {
-            "native" => &COMPUTED,
+            "native" => COMPUTED,
             "small_bindings" => &[DType::U8, DType::F16, DType::F32, DType::I32],
             _ => &[],
         };

@@ -95,7 +95,7 @@ async fn judged(device: &Device, lines: &[Golden]) -> Outcome {
 /// What is elementwise, of the dtypes that something is converted to; and what casts those.
 async fn elements(ctx: &Ctx, policy: usize) -> Outcome {
     let device = device(ctx, &POLICIES[policy].1()).await?;
-    for dtype in narrowed(device.plan(), &DType::ALL) {
+    for dtype in narrowed(device.plan(), DType::ALL) {
         all_of(&device, dtype).await?;
     }
     all_casts(&device).await
@@ -105,7 +105,7 @@ async fn elements(ctx: &Ctx, policy: usize) -> Outcome {
 async fn lines(ctx: &Ctx, policy: usize) -> Outcome {
     let device = device(ctx, &POLICIES[policy].1()).await?;
     let fields: Vec<String> =
-        narrowed(device.plan(), &DType::ALL).map(|dtype| format!(" {dtype}[")).collect();
+        narrowed(device.plan(), DType::ALL).map(|dtype| format!(" {dtype}[")).collect();
     let of = |text: &'static str| -> Vec<&'static str> {
         let has = |line: &&str| fields.iter().any(|field| line.contains(field));
         text.lines().filter(has).collect()

@@ -21,7 +21,7 @@ pub(super) fn cases() -> Vec<Case> {
 async fn masked(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(11);
     for device in devices(ctx).await? {
-        for dtype in carried(&device, &COMPUTED) {
+        for dtype in carried(&device, COMPUTED) {
             for (dims, moves) in [
                 (&[7, 9, 2][..], vec![Permute(vec![2, 0, 1]), Slice(1, 1..6, 1)]),
                 (&[45], vec![Flip(0)]),
@@ -68,7 +68,7 @@ async fn masked(ctx: &Ctx) -> Outcome {
 async fn unique(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(12);
     for device in devices(ctx).await? {
-        for dtype in carried(&device, &COMPUTED) {
+        for dtype in carried(&device, COMPUTED) {
             for (dims, moves) in [(&[5, 8][..], vec![Flip(1)]), (&[0], vec![]), (&[1], vec![])] {
                 let x = Shown::new(&device, &mut random, dtype, (dims, &moves)).await?;
                 let mut values = x.values.clone();

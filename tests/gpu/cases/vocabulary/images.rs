@@ -154,7 +154,7 @@ async fn resized(ctx: &Ctx) -> Outcome {
 async fn nearest(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(42);
     for device in devices(ctx).await? {
-        for dtype in carried(&device, &DType::ALL) {
+        for dtype in carried(&device, DType::ALL) {
             let x = Shown::new(&device, &mut random, dtype, (&[3, 4, 5], &[Flip(0)])).await?;
             let got = x.tensor.interpolate([7, 3], Interpolation::Nearest).map_err(show)?;
             let (dims, want) = interpolated(&x, Interpolation::Nearest, [7, 3]);

@@ -158,7 +158,7 @@ async fn planned(ctx: &Ctx) -> Outcome {
 async fn lists(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(32);
     for device in devices(ctx).await? {
-        for dtype in carried(&device, &NUMBERS) {
+        for dtype in carried(&device, NUMBERS) {
             let x = Shown::new(&device, &mut random, dtype, (&[33], &[Flip(0)])).await?;
             let y = Shown::new(&device, &mut random, dtype, (&[33], &[])).await?;
             let sum = x.values.iter().zip(&y.values).map(|(x, y)| x * y).sum::<f64>();

@@ -140,7 +140,7 @@ async fn nan_wins(ctx: &Ctx) -> Outcome {
 async fn filled(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(4);
     for device in devices(ctx).await? {
-        for dtype in carried(&device, &COMPUTED) {
+        for dtype in carried(&device, COMPUTED) {
             let x =
                 Shown::new(&device, &mut random, dtype, (&[3, 4, 5], &[Permute(vec![2, 0, 1])]))
                     .await?;
@@ -163,7 +163,7 @@ async fn filled(ctx: &Ctx) -> Outcome {
 async fn coordinates(ctx: &Ctx) -> Outcome {
     let mut random = Random::new(5);
     for device in devices(ctx).await? {
-        for dtype in carried(&device, &COMPUTED) {
+        for dtype in carried(&device, COMPUTED) {
             let moves = [Permute(vec![1, 2, 0]), Slice(0, 1..4, 1)];
             let x = Shown::new(&device, &mut random, dtype, (&[2, 4, 5], &moves)).await?;
             for (axes, outer) in [(1, &[4][..]), (2, &[2, 3]), (3, &[6]), (3, &[]), (2, &[0])] {
