@@ -14,6 +14,9 @@ pub(crate) mod breadth;
 #[doc(hidden)]
 pub mod fixtures;
 
+/// What has to lie beside a program for DX12 to have DXC.
+pub(crate) const DXC: &str = "dxcompiler.dll (1.8.2502 or later)";
+
 /// Declares an enum whose variants have names, so that both stand in one table.
 macro_rules! named {
     (

@@ -6,7 +6,7 @@
 use core::fmt;
 use core::ops::Deref;
 
-use crate::caps::{Caps, Feature, Limit};
+use crate::caps::{Caps, DXC, Feature, Limit};
 use crate::dtype::DType;
 use crate::error::{Cause, Error, ErrorKind};
 use crate::host::cause::CarriageCause;
@@ -539,11 +539,11 @@ impl Cause for NotCarried {
             return Some("choose another adapter: `Adapter::list()` shows them".into());
         };
         let dxc = match self.is_for_want_of_dxc() {
-            true => {
-                "DX12 has it by DXC only: lay dxcompiler.dll (1.8.2502 or later) beside the \
-                     program, or build with wgpu's feature `static-dxc`; or "
-            }
-            false => "",
+            true => format!(
+                "DX12 has it by DXC only: lay {DXC} beside the program, or build with wgpu's \
+                 feature `static-dxc`; or "
+            ),
+            false => String::new(),
         };
         let other = match policy {
             Permission::Could(from, to) if to.is_integer() => {

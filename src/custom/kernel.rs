@@ -10,7 +10,6 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::shared::lock;
 use crate::tensor::Scalar;
-use crate::wgsl::Needs;
 use crate::wgsl::own::cause::OwnCause;
 use crate::wgsl::own::{OwnText, Reflection, Rigour, Stowage};
 
@@ -223,7 +222,7 @@ impl Kernel {
 
     /// Whether the device has all that it needs.
     pub(super) fn is_had_by(&self, device: &Device) -> bool {
-        self.own.kernel.needs.without(Needs::had_by(device.caps())).each().next().is_none()
+        self.own.kernel.needs.lacking(device.caps()).each().next().is_none()
     }
 
     /// The arrays that it only reads, in the order of their bindings.

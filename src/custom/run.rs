@@ -22,7 +22,6 @@ use crate::op::Kind;
 use crate::plan::Stored;
 use crate::shape::{IntoShape, Shape};
 use crate::tensor::Tensor;
-use crate::wgsl::Needs;
 use crate::wgsl::own::{Port, Reflection, Stowage};
 
 /// Of f32 and bf16 3.4e38, of f16 NaN, and 127 of every byte.
@@ -369,8 +368,7 @@ impl Check<'_> {
             let (name, missing) = (self.name(), tunable.name.clone());
             return Err(RunCause::Missing { name, missing }.into());
         }
-        let lacking = own.kernel.needs.without(Needs::had_by(caps));
-        if let Some(feature) = lacking.each().next() {
+        if let Some(feature) = own.kernel.needs.lacking(caps).each().next() {
             let (feature, adapter) = (feature.to_string(), caps.identity.name.clone());
             return Err(RunCause::Lacks { name: self.name(), feature, adapter }.into());
         }

@@ -5,7 +5,7 @@ use core::fmt;
 use std::time::Duration;
 
 use super::watchdog::Submission;
-use crate::caps::{Backend, Identity};
+use crate::caps::{Backend, DXC, Identity};
 use crate::count::bytes;
 use crate::error::{Error, causes};
 
@@ -92,11 +92,11 @@ causes! {
     Driver { doing: String, message: String }, Driver:
         ("{doing} failed in the driver: {message}")
         help ("{}", match message.contains(FXC) {
-            true => "this is FXC, which Windows brings along: put DXC's dxcompiler.dll (1.8.2502 \
-                     or later) beside the program, and wgpu takes that; or try another backend \
-                     (WGPU_BACKEND=vulkan)",
+            true => format!("this is FXC, which Windows brings along: put DXC's {DXC} beside the \
+                             program, and wgpu takes that; or try another backend \
+                             (WGPU_BACKEND=vulkan)"),
             false => "update the driver, or try another backend (WGPU_BACKEND=...); please report \
-                      it with the output of the doctor",
+                      it with the output of the doctor".into(),
         });
     /// What the caller brought, not what wharf did with it.
     Theirs { doing: String, message: String }, Foreign:

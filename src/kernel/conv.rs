@@ -91,12 +91,11 @@ fn by_stints(
     wording: &dyn Wording,
     job: ConvJob,
 ) -> Result<Arc<Value>> {
-    for Stint { first, groups, work } in stints {
+    landing.by_all(stints.map(|Stint { first, groups, work }| {
         let job = ConvJob { first_group: first, ..job };
         let launch = Launch::of(entry, wording, job.words(), groups);
-        landing.launch(Launch { work: Labour::of(work), ..launch })?;
-    }
-    landing.finish()
+        Launch { work: Labour::of(work), ..launch }
+    }))
 }
 
 /// Why it is computed as it is.

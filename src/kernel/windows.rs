@@ -68,11 +68,11 @@ impl Core for WindowsCore {
             None => Labour::reading(taps),
         };
         let (groups, watched) = (lanes.div_ceil(site.target.workgroup()), tail.given());
-        for stint in Stint::all(groups, work.effort(), site.watched(watched)) {
+        let stints = Stint::all(groups, work.effort(), site.watched(watched));
+        landing.by_all(stints.map(|stint| {
             let job = WindowsJob { first_group: stint.first, ..job };
             let launch = Launch::of(&WINDOWS, &text, job.words(), stint.groups);
-            landing.launch(Launch { work: work.part(stint.work), ..launch })?;
-        }
-        landing.finish()
+            Launch { work: work.part(stint.work), ..launch }
+        }))
     }
 }

@@ -291,10 +291,13 @@ impl Tensor {
             (Drive::Block, Onward::Host) => {
                 down_blocking(engine, first, &pinned, range, take).await?;
             }
-            (Drive::Wake, Onward::Device(there)) => {
-                down(engine, drive, first, &pinned, range, Some(there), take).await?;
+            _ => {
+                let there = match (drive, onward) {
+                    (Drive::Wake, Onward::Device(there)) => Some(there),
+                    _ => None,
+                };
+                down(engine, drive, first, &pinned, range, there, take).await?;
             }
-            _ => down(engine, drive, first, &pinned, range, None, take).await?,
         }
         // The commands that computed it may have failed after all.
         value.check()?;

@@ -52,6 +52,11 @@ impl Needs {
         had.fold(Self::NONE, |all, (need, _)| all.union(need))
     }
 
+    /// Those of them that an adapter has not.
+    pub(crate) fn lacking(self, caps: &Caps) -> Self {
+        self.without(Self::had_by(caps))
+    }
+
     /// Each of them by itself.
     pub fn each(self) -> impl Iterator<Item = Self> {
         Self::NAMES.into_iter().map(|(need, _)| need).filter(move |need| self.contains(*need))

@@ -48,6 +48,16 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
+/// Where the parenthesis closes that opens there.
+pub(crate) fn closing(plain: &str, open: usize) -> Option<usize> {
+    let mut depth = 0;
+    let close = plain[open..].find(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth == 0
+    })?;
+    Some(open + close)
+}
+
 /// A place in a text that somebody wrote, for an error to point at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {

@@ -120,7 +120,15 @@ impl<'a> Landing<'a> {
 
     /// The result of one dispatch that reads all inputs, with the tail.
     pub(crate) fn by(self, launch: Launch<'_>) -> Result<Arc<Value>> {
-        self.launch(launch)?;
+        self.by_all([launch])
+    }
+
+    /// The result of dispatches that read all inputs each, with the tail.
+    pub(crate) fn by_all<'l>(
+        self,
+        launches: impl IntoIterator<Item = Launch<'l>>,
+    ) -> Result<Arc<Value>> {
+        launches.into_iter().try_for_each(|launch| self.launch(launch))?;
         self.finish()
     }
 

@@ -16,6 +16,11 @@ pub(crate) struct Stint {
 const EVEN: u32 = 64;
 
 impl Stint {
+    /// All workgroups at once, whatever they do.
+    pub(crate) const fn whole(groups: [u32; 3]) -> Self {
+        Self { first: 0, groups, work: 0 }
+    }
+
     /// So many workgroups, that do so much together, in dispatches that keep no GPU so long that a
     /// system resets it. `None` stands for a processor, which nobody resets.
     pub(crate) fn all(groups: u32, work: u64, on: Option<Breadth>) -> impl Iterator<Item = Self> {

@@ -91,7 +91,7 @@ impl Plain<'_> {
         params: Vec<u32>,
         groups: [u32; 3],
     ) -> Result<()> {
-        self.by(kernel, values, (params, Stint { first: 0, groups, work: 0 }))
+        self.by(kernel, values, (params, Stint::whole(groups)))
     }
 
     /// Like `run`, but some workgroups, whose work is known.

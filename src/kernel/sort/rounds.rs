@@ -176,8 +176,7 @@ impl Plain<'_> {
         let digits = SortStep { load, store: None, bits: rounds.bits }.text(target);
         self.run(&digits, &[values[0], &counts.value], job.clone(), invocations)?;
         let starts = self.running(&counts.value, counters)?;
-        let whole = Stint { first: 0, groups: groups_for(invocations, target), work: 0 };
-        let parts = [(job, whole)];
+        let parts = [(job, Stint::whole(groups_for(invocations, target)))];
         self.placed(rows, (from, to), (rounds.bits, Some(&starts.value)), apart, parts)
     }
 

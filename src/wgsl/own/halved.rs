@@ -8,6 +8,7 @@
 use naga::{Expression, Module};
 
 use super::additions::Additions;
+use crate::wgsl::scan::closing;
 
 /// What has these arrays be as long as their tensors.
 pub(super) fn halved(plain: &str, module: &Module, arrays: &[String]) -> Additions {
@@ -33,10 +34,6 @@ pub(super) fn halved(plain: &str, module: &Module, arrays: &[String]) -> Additio
 
 /// Where the call ends that begins at a place.
 fn call_end(plain: &str, begin: usize) -> Option<usize> {
-    let mut depth = 0;
-    let close = plain[begin..].find(|c| {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        c == ')' && depth == 0
-    })?;
-    Some(begin + close + 1)
+    let open = begin + plain[begin..].find('(')?;
+    Some(closing(plain, open)? + 1)
 }

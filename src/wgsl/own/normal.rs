@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use crate::dtype::DType;
-use crate::wgsl::scan::{tokens, without_comments};
+use crate::wgsl::scan::{closing, tokens, without_comments};
 
 /// An override, and what it becomes if not its own value.
 #[derive(Debug)]
@@ -74,12 +74,7 @@ fn argument(plain: &str, declared: usize, attribute: &str) -> Option<Range<usize
     };
     let at = tokens(before).find(is_it)?;
     let open = at.end + before[at.end..].find('(')?;
-    let mut depth = 0;
-    let close = before[open..].find(|c| {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        depth == 0
-    })?;
-    Some(begin + open + 1..begin + open + close)
+    Some(begin + open + 1..begin + closing(before, open)?)
 }
 
 /// An override's number, which a constant does not have.
