@@ -97,14 +97,17 @@ async fn products(ctx: &Ctx) -> Outcome {
             same("batches that share a side", &[&x], |x| x[0].matmul(&w)).await?;
         }
         // Of the most axes passes along k follow each other, which elsewhere are taken at once.
-        let most = |rows, columns| [2, 1, 1, 1, 1, 1, rows, columns];
-        let a = normal(&device, 5, &most(48, 4100), DType::F32).map_err(show)?;
-        let b = normal(&device, 6, &most(4100, 64), DType::F32).map_err(show)?;
-        let of = |n| a.at(n).and_then(|a| a.matmul(&b.at(n)?)).map_err(show);
-        let (all, apart) = (a.matmul(&b).map_err(show)?, [of(0)?, of(1)?]);
-        let apart = [bits_of(&apart[0]).await?, bits_of(&apart[1]).await?].concat();
-        let (target, all) = (device.target(), bits_of(&all).await?);
-        ensure!(all == apart, "a product of eight axes for {target:?} has other bits");
+        for [m, k, n] in [[64, 20_004, 64], [8, 4100, 1000]] {
+            let most = |rows, columns| [2, 1, 1, 1, 1, 1, rows, columns];
+            let a = normal(&device, 5, &most(m, k), DType::F32).map_err(show)?;
+            let b = normal(&device, 6, &most(k, n), DType::F32).map_err(show)?;
+            let of = |n| a.at(n).and_then(|a| a.matmul(&b.at(n)?)).map_err(show);
+            let (all, apart) = (a.matmul(&b).map_err(show)?, [of(0)?, of(1)?]);
+            let apart = [bits_of(&apart[0]).await?, bits_of(&apart[1]).await?].concat();
+            let (target, all) = (device.target(), bits_of(&all).await?);
+            let what = format!("{m} x {k} x {n}, of eight axes");
+            ensure!(all == apart, "a product of {what} for {target:?} has other bits");
+        }
     }
     Ok(())
 }
