@@ -8,7 +8,6 @@
 
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
-use std::collections::VecDeque;
 #[cfg(feature = "testing")]
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,6 +25,7 @@ use crate::timeline::{Activity, Ticket, Timelines};
 pub(crate) mod cause;
 mod glance;
 pub(crate) mod idle;
+mod in_flight;
 #[cfg(feature = "testing")]
 mod injected;
 mod lock;
@@ -42,6 +42,7 @@ pub(crate) mod watchdog;
 
 use cause::{DESTROYED, DeviceCause, no_memory};
 use glance::Glance;
+use in_flight::InFlight;
 #[cfg(feature = "testing")]
 use injected::Injected;
 #[cfg(feature = "testing")]
@@ -58,9 +59,6 @@ use trusted::checks_kept;
 pub(crate) use wait::{Drive, MapRequest, Mapped};
 use waiter::Waiter;
 use watchdog::Watchdog;
-
-/// Uploads that may be submitted and not yet known to be done: bounds the host memory of staging.
-const IN_FLIGHT_MAX: usize = 8;
 
 /// Staged bytes that are worth a submission of their own.
 const STAGED_MAX: u64 = 1 << 20;
@@ -122,7 +120,7 @@ pub(crate) struct Gpu {
     /// Shared by everyone who submits.
     submissions: RwLock<()>,
     staged: AtomicU64,
-    in_flight: Mutex<VecDeque<wgpu::SubmissionIndex>>,
+    in_flight: Mutex<InFlight<wgpu::SubmissionIndex>>,
     taken_back: TakenBack,
     waiter: Waiter,
     pub(crate) watchdog: Arc<Watchdog>,
@@ -423,28 +421,20 @@ impl Gpu {
         }
         self.staged.store(0, Ordering::Relaxed);
         let index = self.submit("upload", None)?.index;
-        let oldest = {
-            let mut in_flight = lock(&self.in_flight);
-            in_flight.push_back(index);
-            if in_flight.len() > IN_FLIGHT_MAX { in_flight.pop_front() } else { None }
-        };
+        let oldest = lock(&self.in_flight).push(index);
         let Some(oldest) = oldest else { return Ok(()) };
-        // What was waited for in vain is in flight still.
-        let waited = self.wait(Some(oldest.clone()));
-        waited.inspect_err(|_| lock(&self.in_flight).push_front(oldest))
+        let waited = self.wait(Some(oldest.1.clone()));
+        waited.inspect_err(|_| lock(&self.in_flight).put_back(oldest))
     }
 
-    /// How many such submissions are pending, where there are so many that a few more would block.
-    pub(crate) fn crowd(&self) -> Option<usize> {
-        let pending = lock(&self.in_flight).len();
-        (pending >= IN_FLIGHT_MAX / 2).then_some(pending)
+    /// The newest of such submissions, where so many are pending that a few more would block.
+    pub(crate) fn crowd(&self) -> Option<u64> {
+        lock(&self.in_flight).crowd()
     }
 
-    /// So many of them are done.
-    pub(crate) fn arrived(&self, crowd: usize) {
-        let mut in_flight = lock(&self.in_flight);
-        let done = crowd.min(in_flight.len());
-        in_flight.drain(..done);
+    /// All of them up to this one are done.
+    pub(crate) fn arrived(&self, newest: u64) {
+        lock(&self.in_flight).arrived(newest);
     }
 
     /// Notes dispatches that have just been submitted, for whoever waits for them.
