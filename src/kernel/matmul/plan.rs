@@ -44,21 +44,34 @@ impl Decision {
         self.size.n.next_multiple_of(4)
     }
 
-    /// How long passes along k are that are alike, in whole quads, if there are several: on a GPU,
-    /// but of what is copied.
-    fn alike(&self, parts: usize) -> Option<usize> {
-        let gpu = matches!(self.processor, Processor::Gpu(_));
-        let may = parts > 1 && gpu && self.choice.variant.copied().is_none();
-        Some(self.size.k / parts / 4 * 4).filter(|each| may && *each > 0)
+    /// The longest k of one pass, where segments have so many elements: one of them holds the copy
+    /// of a row, a strip or a sheet.
+    fn k_max(&self, segment: usize) -> usize {
+        let variant = &self.choice.variant;
+        let each = variant.copied().map_or(1, |[rows, columns]| rows.max(columns));
+        variant.k_max().min((segment / each / 4 * 4).max(4))
     }
 
-    /// The ranges of k of so many passes, whole quads but for the last. Those that are alike lie
-    /// the same whether they are [taken at once](Decision::at_once) or not: what else is in a batch
+    /// In how many parts k is cut, and how long those are that are alike, in whole quads, if there
+    /// are several: on a GPU, but of what is copied.
+    fn parts(&self, segment: usize) -> (usize, Option<usize>) {
+        let (k, k_max) = (self.size.k, self.k_max(segment));
+        let parts = self.choice.passes.max(k.div_ceil(k_max)).max(1);
+        let gpu = matches!(self.processor, Processor::Gpu(_));
+        let may = parts > 1 && gpu && self.choice.variant.copied().is_none();
+        // What they leave of k is one pass.
+        let alike = |&each: &usize| may && each > 0 && k - parts * each <= k_max;
+        (parts, Some(k / parts / 4 * 4).filter(alike))
+    }
+
+    /// The ranges of k of all passes, whole quads but for the last. Those that are alike lie the
+    /// same whether they are [taken at once](Decision::at_once) or not: what else is in a batch
     /// decides about that, and about no bit.
-    pub(super) fn ranges(&self, parts: usize) -> Vec<Range<usize>> {
+    pub(super) fn ranges(&self, segment: usize) -> Vec<Range<usize>> {
         let k = self.size.k;
-        match self.alike(parts) {
-            None => blocks(&(0..k), k.div_ceil(parts.max(1)).next_multiple_of(4)).collect(),
+        let (parts, alike) = self.parts(segment);
+        match alike {
+            None => blocks(&(0..k), k.div_ceil(parts).next_multiple_of(4)).collect(),
             Some(each) => {
                 let rest = parts * each..k;
                 blocks(&(0..rest.start), each).chain(Some(rest).filter(|r| !r.is_empty())).collect()
@@ -70,11 +83,11 @@ impl Decision {
     /// wait for each other, workgroups of one dispatch fill its cores. And what they leave of k, as
     /// one more. `None` where there is one pass, or where they follow each other: an axis more may
     /// be too many.
-    pub(super) fn at_once(&self) -> Result<Option<(Self, Option<Self>)>> {
-        let (Size { batch, k, .. }, variant) = (self.size, &self.choice.variant);
-        let parts = self.choice.passes.max(k.div_ceil(variant.k_max()));
-        let each = self.alike(parts).filter(|_| self.sides[0].shape().rank() < RANK_MAX);
-        let Some(each) = each else { return Ok(None) };
+    pub(super) fn at_once(&self, segment: usize) -> Result<Option<(Self, Option<Self>)>> {
+        let Size { batch, k, .. } = self.size;
+        let (parts, alike) = self.parts(segment);
+        let alike = alike.filter(|_| self.sides[0].shape().rank() < RANK_MAX);
+        let Some(each) = alike else { return Ok(None) };
         let of = |ks: Range<usize>| -> Result<Self> {
             let k = ks.len();
             let side = |i: usize| {

@@ -44,7 +44,8 @@ impl Recorder<'_> {
     pub(super) fn record(&self, operands: &[Operand; 2], tail: &Tail) -> Result<Arc<Value>> {
         let lies = [lie(&operands[0])?, lie(&operands[1])?];
         let whole = lies.iter().all(|lie| lie.whole);
-        if let Some((alike, rest)) = self.decision.at_once()?.filter(|_| whole) {
+        let at_once = self.decision.at_once(segment_of(&lies))?;
+        if let Some((alike, rest)) = at_once.filter(|_| whole) {
             let alike_passes = alike.size.batch / self.decision.size.batch;
             let sums = self.sums(alike_passes + usize::from(rest.is_some()));
             if product([sums.passes, sums.rows, alike.pitch()]) <= ELEMENTS_MAX as u64 {
@@ -86,12 +87,8 @@ impl Recorder<'_> {
     /// The parts of the product, and in how many passes along k.
     fn parcels(&self, operands: &[Operand; 2], lies: &[Lie; 2]) -> Result<(Vec<Parcel>, usize)> {
         let Decision { size, choice, .. } = self.decision;
-        let (copied, segment) = (choice.variant.copied(), lies[0].segment.min(lies[1].segment));
-        // A segment holds the copy of a strip, or of a sheet.
-        let each = copied.map_or(1, |[rows, columns]| rows.max(columns));
-        let k_max = choice.variant.k_max().min((segment / each / 4 * 4).max(4));
-        let passes = choice.passes.max(size.k.div_ceil(k_max));
-        let panels = panels::cut(*size, lies, self.decision.ranges(passes));
+        let (copied, segment) = (choice.variant.copied(), segment_of(lies));
+        let panels = panels::cut(*size, lies, self.decision.ranges(segment));
         let panels = panels::narrowed(panels, choice.variant.columns_max());
         let panels = match copied {
             Some(units) => panels::fitted(panels, lies[0].batches(), units, segment),
@@ -190,6 +187,11 @@ fn passes(portions: &[Portion<'_>], which: Range<usize>, tail: &Tail) -> Result<
 fn lie(operand: &Operand) -> Result<Lie> {
     let held = operand.hold()?;
     Ok(Lie { layout: held.layout, segment: held.segment, whole: held.is_in_one_segment() })
+}
+
+/// The elements that a segment of either side has at least.
+fn segment_of(lies: &[Lie; 2]) -> usize {
+    lies[0].segment.min(lies[1].segment)
 }
 
 pub(super) fn unexpected(message: &str) -> Error {

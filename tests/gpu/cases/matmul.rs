@@ -456,9 +456,13 @@ async fn layers(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// k beyond what one pass loops over, and beyond the loops of llvmpipe.
+/// k beyond what one pass loops over, beyond the loops of llvmpipe, and beyond small segments.
 async fn deep(ctx: &Ctx) -> Outcome {
-    let device = ctx.native().await?;
+    deep_on(&ctx.native().await?).await?;
+    deep_on(&ctx.device(DOWNGRADES[4]).await?.with_target(Target::Gpu)).await
+}
+
+async fn deep_on(device: &Device) -> Outcome {
     let k = 600_007;
     let ones = device.full([1, 1], 1.0f32, DType::F32).map_err(show)?;
     let a = ones.broadcast_to([2, k]).map_err(show)?;
