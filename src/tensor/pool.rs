@@ -20,6 +20,11 @@ use crate::shape::{RANK_MAX, Shape};
 mod backward;
 mod folded;
 
+/// The most elements that windows have along all their axes together, where sums are added along
+/// one axis after the other. An addition is off by half a unit of the sum, which is up to one of
+/// the mean, and the division by 2.5: a mean may be off by 128.
+const ADDED_MAX: u64 = 127;
+
 /// Windows of `D` dimensions over the last axes of a tensor: side by side, without padding, unless
 /// told otherwise. See [`Tensor::max_pool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +187,8 @@ impl Tensor {
 
     /// The mean of each window over the last axes, of floats, by the contract of a
     /// [mean](crate::op). The padding counts as zeros, or does not count:
-    /// [`Pooling::padding_uncounted`]. As many windows as [`Tensor::max_pool`] has. Deferred.
+    /// [`Pooling::padding_uncounted`]. As many windows as [`Tensor::max_pool`] has, one axis after
+    /// the other only where they have up to 127 elements along all axes together. Deferred.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
@@ -229,7 +235,8 @@ impl Tensor {
         if let Some(sums) = self.folded(how, "avg_pool", Gather::Sum)? {
             return Ok(sums);
         }
-        if let Some(mut parts) = how.by_axes(self.shape()) {
+        let by_axes = how.by_axes(self.shape());
+        if let Some(mut parts) = by_axes.filter(|_| how.along_all() <= ADDED_MAX) {
             return parts.try_fold(self.clone(), |x, how| x.sums_over(&how));
         }
         let windows = self.windows_over(how, Scalar::zero(self.dtype()))?;
@@ -303,8 +310,7 @@ impl<const D: usize> Pooling<D> {
         };
         let overlap = dims.iter().enumerate().filter(|&axis| overlaps(axis)).count();
         // What is kept in between has to pay.
-        let by_axes = self.size.iter().fold(0, |all: u64, &n| all.saturating_add(n as u64));
-        let fewer = product(self.size) > by_axes.saturating_mul(4);
+        let fewer = product(self.size) > self.along_all().saturating_mul(4);
         let only = |axis, of: [usize; D], other| from_fn(|i| if i == axis { of[i] } else { other });
         let along = move |axis| Self {
             size: only(axis, self.size, 1),
@@ -316,6 +322,11 @@ impl<const D: usize> Pooling<D> {
         let nothing = Self { counts_padding: self.counts_padding, ..Self::new([1; D]) };
         let parts = (0..D).map(along).filter(move |part| *part != nothing);
         (overlap > 1 && fewer).then_some(parts)
+    }
+
+    /// The elements of a window along each axis, together.
+    fn along_all(&self) -> u64 {
+        self.size.iter().fold(0, |all: u64, &n| all.saturating_add(n as u64))
     }
 
     /// How many elements of each window are there, if windows have different numbers of them.

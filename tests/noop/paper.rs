@@ -306,14 +306,17 @@ fn what_two_views_read_is_computed_once() {
 #[test]
 fn large_windows_are_pooled_by_rows_and_by_columns() {
     let paper = paper("nvidia_vulkan", &Policy::exact());
-    let x = paper.zeros([1, 64, 64], DType::F32).expect("small");
-    let names = |pool: fn(&Tensor, &Pooling<2>) -> wharf::Result<Tensor>, stride| {
-        let how = Pooling::new([17, 17]).stride([stride; 2]);
+    let x = paper.zeros([1, 80, 80], DType::F32).expect("small");
+    let names = |pool: fn(&Tensor, &Pooling<2>) -> wharf::Result<Tensor>, size, stride| {
+        let how = Pooling::new([size; 2]).stride([stride; 2]);
         let kernels = pool(&x, &how).expect("they fit").explain().kernels;
         kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>()
     };
     let [highest, mean] = [Tensor::max_pool::<2>, Tensor::avg_pool::<2>];
-    assert_eq!(names(highest, 1), ["windows"; 2]);
-    assert_eq!(names(mean, 1), ["windows"; 2]);
-    assert_eq!(names(highest, 17).len(), 1, "each element is in one");
+    assert_eq!(names(highest, 17, 1), ["windows"; 2]);
+    assert_eq!(names(mean, 17, 1), ["windows"; 2]);
+    assert_eq!(names(highest, 17, 17).len(), 1, "each element is in one");
+    assert_eq!(names(highest, 64, 1).len(), 2, "nothing is rounded");
+    assert_eq!(names(mean, 63, 1).len(), 2);
+    assert_eq!(names(mean, 64, 1).len(), 1, "too many roundings one after the other");
 }

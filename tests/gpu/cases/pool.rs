@@ -148,6 +148,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
             cases.push(Case { size, ..case }.needs(adapter, DOWNGRADES[0], dtype));
         }
     }
+    cases.push(case!("pool::roundings", |ctx| roundings(ctx)));
     cases.push(case!("pool::backward::elsewhere", |ctx| backward::elsewhere(ctx)));
     cases.push(case!("pool::backward::beyond", |ctx| backward::beyond(ctx)));
     cases.push(case!("pool::backward::wraps", |ctx| backward::wraps(ctx)));
@@ -299,6 +300,36 @@ fn least(dtype: DType) -> u64 {
         Class::Signed => 1 << (8 * dtype.width() - 1),
         Class::Unsigned | Class::Bool => 0,
     }
+}
+
+/// Elements that are lost where they are added to the first one by one, along one axis or another.
+async fn roundings(ctx: &Ctx) -> Outcome {
+    let device = ctx.native().await?;
+    for size in [[256, 256], [200, 56]] {
+        let [rows, columns] = size;
+        let dims = [rows + 1, columns + 1, 4];
+        let value = |at: &Vec<usize>| match at[..2] {
+            [0, 0] => 1.0,
+            [0, _] | [_, 0] => 0.99 / (1 << 24) as f32,
+            _ => 0.0,
+        };
+        let values: Vec<f32> = places(&dims).map(|at| value(&at)).collect();
+        let window: Vec<Number> =
+            places(&size).map(|at| Number::Float(value(&at).into())).collect();
+        let want = reduce(Reduction::Mean, DType::F32, &window, 0).ok_or("of nothing")?;
+        for device in TARGETS.map(|target| device.with_target(target)) {
+            let (x, _) = device.upload(&values, dims).map_err(show)?;
+            let how = Pooling::new([rows, columns, 1]).stride([1; 3]);
+            let pooled = x.avg_pool(&how).map_err(show)?;
+            let got = pooled.read::<f32>().await.map_err(show)?[0];
+            count();
+            let got = Number::Float(got.into());
+            let kept = Reduction::Mean.bound(DType::F32).within(DType::F32, want, got);
+            let place = format!("{rows} x {columns} for {:?}", device.target());
+            ensure!(kept, "{place}: {got:?}, not {want:?}");
+        }
+    }
+    Ok(())
 }
 
 fn pooling<const D: usize>(form: &Form) -> Pooling<D> {
