@@ -232,7 +232,7 @@ fn of_ones_own(bench: &mut Bench) -> Outcome {
             device.flush()
         });
         done?;
-        device.done_now()?;
+        device.synchronize_now()?;
         Ok(elapsed)
     };
     let own = |x: &Tensor| {
@@ -270,7 +270,7 @@ fn chains(bench: &mut Bench) -> Outcome {
             device.flush().map(|()| x)
         });
         x?;
-        device.done_now()?;
+        device.synchronize_now()?;
         Ok(elapsed)
     };
     let whole = |one: &dyn Fn(&Tensor) -> wharf::Result<Tensor>| -> Outcome<Duration> {

@@ -34,7 +34,7 @@ fn row(case: &str, seconds: f64, of: &str, part: f64) -> Row {
 
 /// Runs until the device is done.
 fn until_done(device: &Device, work: impl FnOnce() -> wharf::Result<()>) -> Outcome<Duration> {
-    let (done, took) = timed(|| work().and_then(|()| device.done_now()));
+    let (done, took) = timed(|| work().and_then(|()| device.synchronize_now()));
     done?;
     Ok(took)
 }
@@ -120,7 +120,7 @@ fn saturated(bench: &mut Bench) -> Outcome {
             continue;
         }
         work()?.compute()?;
-        device.done_now()?;
+        device.synchronize_now()?;
         let (mut walls, mut devices) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
             let profile = device.profile();

@@ -37,7 +37,7 @@ fn pixel(i: usize) -> f64 {
 fn up(device: &Device, carry: impl FnOnce() -> wharf::Result<wharf::Tensor>) -> Outcome<Duration> {
     let (tensor, elapsed) = timed(|| {
         let tensor = carry()?;
-        device.done_now().map(|()| tensor)
+        device.synchronize_now().map(|()| tensor)
     });
     drop(tensor?);
     Ok(elapsed)
@@ -122,7 +122,7 @@ fn files(bench: &mut Bench) -> Outcome {
             let (set, elapsed) = timed(|| {
                 let archive = Archive::open(path)?;
                 let (set, _) = device.upload_set(&archive.shipment_as(|_| Some(to))?)?;
-                device.done_now().map(|()| set)
+                device.synchronize_now().map(|()| set)
             });
             drop(set?);
             Ok(elapsed)
@@ -177,7 +177,7 @@ fn host_memory(bench: &mut Bench) -> Outcome {
             return Ok(());
         };
         let (tensor, receipt) = device.upload(&data, [count])?;
-        device.done_now()?;
+        device.synchronize_now()?;
         drop(tensor);
         // A software adapter's device memory is the process's, too.
         let own = first && adapter.caps().identity.is_software();

@@ -22,12 +22,12 @@ fn main() -> wharf::Result<()> {
     let exact = |v: &[f64]| (v[0].hypot(v[1]) - v[2]).powi(2);
     // A root of up to 142 is rounded, and squared after most of it was taken away.
     let contract = Contract::ulp(4.0).or(1e-2).on(0.0..=100.0);
-    let findings = pollster::block_on(near.check(&device, &contract, exact))?;
+    let findings = near.check_now(&device, &contract, exact)?;
     println!("it is right: {}", findings.is_right());
 
     // One that forgets the root is told by its first wrong result.
     let wrong = Formula::new("near(x, y, r)", "let d = x * x + y * y - r; return d * d;")?;
-    let findings = pollster::block_on(wrong.check(&device, &contract, exact))?;
+    let findings = wrong.check_now(&device, &contract, exact)?;
     if let Some(first) = findings.first {
         println!("of {:?} it makes {:?}, not {:?}", first.operands, first.got, first.exact);
     }

@@ -7,17 +7,15 @@ use wharf::{Adapter, DType, Policy};
 fn main() -> wharf::Result<()> {
     // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
     env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
-    pollster::block_on(async {
-        let adapter = Adapter::best().await?;
-        let policy = Policy::exact().allow(DType::F64, DType::F32);
-        let plan = adapter.negotiate(&policy);
-        println!("{plan}\n");
-        let device = adapter.open(plan).await?;
-        let data: Vec<f64> = (0..1000).map(|i| f64::from(i) * 0.1).collect();
-        let (tensor, receipt) = device.upload(&data, [10, 100])?;
-        println!("{tensor:?}\n{receipt:#}\n");
-        let last = tensor.at((-1, -3..))?.read_as::<f64>().await?.0; // where f64 is, or became f32
-        println!("the last three: {last:?}\n\n{}\n{}", device.memory(), device.ledger());
-        Ok(())
-    })
+    let adapter = Adapter::best_now()?;
+    let policy = Policy::exact().allow(DType::F64, DType::F32);
+    let plan = adapter.negotiate(&policy);
+    println!("{plan}\n");
+    let device = adapter.open_now(plan)?;
+    let data: Vec<f64> = (0..1000).map(|i| f64::from(i) * 0.1).collect();
+    let (tensor, receipt) = device.upload(&data, [10, 100])?;
+    println!("{tensor:?}\n{receipt:#}\n");
+    let last = tensor.at((-1, -3..))?.read_as_now::<f64>()?.0; // where f64 is, or became f32
+    println!("the last three: {last:?}\n\n{}\n{}", device.memory(), device.ledger());
+    Ok(())
 }

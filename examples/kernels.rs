@@ -367,7 +367,7 @@ fn norms(all: &mut Vec<Sample>) {
         ("layer_norm of short rows", &[65_536, 16], |t| t.layer_norm(1, None, None, 1e-5)),
         ("layer_norm of long rows", &[4, 1 << 18], |t| t.layer_norm(1, None, None, 1e-5)),
         ("layer_norm_with_stats", &[512, 1024], |t| {
-            let (y, [mean, scale]) = t.layer_norm_with_stats(1, None, None, 1e-5)?;
+            let (y, mean, scale) = t.layer_norm_with_stats(1, None, None, 1e-5)?;
             mean.compute()?;
             scale.compute()?;
             Ok(y)
@@ -503,13 +503,13 @@ fn main() -> Result<()> {
     // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
     env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
     let mut arguments = std::env::args().skip(1).peekable();
-    let adapter = pollster::block_on(Adapter::best())?;
+    let adapter = Adapter::best_now()?;
     let adapter = match arguments.next_if(|argument| argument == "--trusting") {
         Some(_) => adapter.trusting(promise::trusted),
         None => adapter,
     };
     let filter = arguments.next();
-    let device = pollster::block_on(adapter.open(adapter.negotiate(&Policy::exact())))?;
+    let device = adapter.open_now(adapter.negotiate(&Policy::exact()))?;
     let mut all = Vec::new();
     candidates(&device, &mut all);
     chosen(&mut all);

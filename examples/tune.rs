@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release --example tune -- [FILE] ["PROBLEM" ..]`, with `WHARF_ALLOW_SOFTWARE=1` on
 //! a machine without a GPU. A problem is a text such as `"product f16 [n,k] 1 1 4096 4096"`:
-//! `Problem::parse` has all kinds. Without a file the table goes to the user's caches.
+//! `Problem::from_text` has all kinds. Without a file the table goes to the user's caches.
 
 use std::path::PathBuf;
 
@@ -18,13 +18,10 @@ fn main() -> wharf::Result<()> {
     let device = Device::best_now(&Policy::exact())?;
     let (mut file, mut problems) = (Tuned::cache_path(&device), Vec::new());
     for argument in std::env::args().skip(1) {
-        match Problem::parse(&argument) {
-            Some(problem) => problems.push(problem),
-            None if argument.contains(' ') => {
-                println!("{argument:?} is no problem, such as \"product f32 [k,n] 1 512 512 512\"");
-                return Ok(());
-            }
-            None => file = Some(PathBuf::from(argument)),
+        match Problem::from_text(&argument) {
+            Ok(problem) => problems.push(problem),
+            Err(error) if argument.contains(' ') => return Err(error),
+            Err(_) => file = Some(PathBuf::from(argument)),
         }
     }
     if problems.is_empty() {
@@ -37,10 +34,10 @@ fn main() -> wharf::Result<()> {
         return Ok(());
     };
     // Earlier results stay. A file that cannot be used is reported and replaced.
-    let before = Tuned::load(&file, &device);
-    if let Some(why) = before.ignored() {
-        println!("starting anew: {why}");
-    }
+    let before = Tuned::load(&file, &device).unwrap_or_else(|error| {
+        println!("starting anew: {error}");
+        Tuned::new(&device)
+    });
     let tuned = before.merged(&tuned);
     tuned.save(&file)?;
     println!("{}:\n{tuned}", file.display());

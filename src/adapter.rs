@@ -101,6 +101,12 @@ impl Adapter {
         survey(Wanted::by_environment(false), Scope::Everything).await
     }
 
+    /// [`Adapter::list`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn list_now() -> Listing {
+        pollster::block_on(Self::list())
+    }
+
     /// The best hardware adapter: discrete before integrated, never a software one. GL is asked
     /// only where the others have no discrete adapter.
     ///
@@ -120,9 +126,21 @@ impl Adapter {
         survey(Wanted::by_environment(false), Scope::UntilSettled).await.into_chosen()
     }
 
+    /// [`Adapter::best`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn best_now() -> Result<Self> {
+        pollster::block_on(Self::best())
+    }
+
     /// The best adapter, even if it is a software one. `WHARF_ADAPTER` names another.
     pub async fn any() -> Result<Self> {
         survey(Wanted::by_environment(true), Scope::UntilSettled).await.into_chosen()
+    }
+
+    /// [`Adapter::any`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn any_now() -> Result<Self> {
+        pollster::block_on(Self::any())
     }
 
     /// The adapter that `text` names: its index in [`Adapter::list`], or words out of its name,
@@ -132,9 +150,21 @@ impl Adapter {
         Self::list_for(text).await.into_chosen()
     }
 
+    /// [`Adapter::find`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn find_now(text: &str) -> Result<Self> {
+        pollster::block_on(Self::find(text))
+    }
+
     /// Like [`Adapter::list`], with the verdict that [`Adapter::find`] would come to.
     pub async fn list_for(text: &str) -> Listing {
         survey(Wanted::Named { text: text.into(), from_env: false }, Scope::Everything).await
+    }
+
+    /// [`Adapter::list_for`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn list_for_now(text: &str) -> Listing {
+        pollster::block_on(Self::list_for(text))
     }
 
     /// What it can do.

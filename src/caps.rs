@@ -38,6 +38,12 @@ macro_rules! named {
                 match self { $(Self::$variant => $name,)* }
             }
         }
+
+        impl core::fmt::Display for $enum {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.pad(self.name())
+            }
+        }
     };
 }
 pub(crate) use named;
@@ -301,6 +307,12 @@ macro_rules! limits {
             /// Whether a larger value allows more; alignments are the other way round.
             const fn larger_is_better(self) -> bool {
                 match self { $(Self::$variant => limits!(@ $better),)* }
+            }
+        }
+
+        impl fmt::Display for Limit {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
             }
         }
 

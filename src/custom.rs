@@ -11,6 +11,6 @@ mod trial;
 mod values;
 
 pub use crate::formula::{Formula, Operator};
-pub use check::{Contract, Difference, Findings};
+pub use check::{CheckReport, Contract, Difference};
 pub use kernel::Kernel;
 pub use run::Run;

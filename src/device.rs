@@ -122,6 +122,12 @@ impl Adapter {
         Device::around(self.clone(), plan, device, queue)
     }
 
+    /// [`Adapter::open`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn open_now(&self, plan: Plan) -> Result<Device> {
+        pollster::block_on(self.open(plan))
+    }
+
     /// Takes a device that you created from this adapter. The plan is cut down to what the device
     /// was created with; wharf installs its own handlers for uncaptured errors and for loss.
     ///
@@ -224,6 +230,7 @@ impl Device {
     }
 
     /// The class of kernels that it runs: what is fast on a GPU is slow on a CPU.
+    #[doc(hidden)]
     #[must_use]
     pub fn target(&self) -> Target {
         self.handle.target
@@ -283,7 +290,7 @@ impl Device {
     #[cfg(not(target_arch = "wasm32"))]
     pub fn on_paper(caps: &Caps, policy: &Policy) -> Result<Self> {
         let adapter = Adapter::on_paper(caps.clone());
-        pollster::block_on(adapter.open(adapter.negotiate(policy)))
+        adapter.open_now(adapter.negotiate(policy))
     }
 
     /// Whether it is [on paper](Device::on_paper).
@@ -331,6 +338,12 @@ impl Device {
         self.handle.adapter.open(negotiate(&caps, self.handle.plan.policy())).await
     }
 
+    /// [`Device::reopen`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn reopen_now(&self) -> Result<Self> {
+        pollster::block_on(self.reopen())
+    }
+
     /// The plan: what each dtype becomes here.
     #[must_use]
     pub fn plan(&self) -> &Plan {
@@ -351,7 +364,7 @@ impl Device {
 
     /// Whether another handle is on the same device.
     #[must_use]
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn same_device(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.engine, &other.engine)
     }
 
@@ -516,6 +529,13 @@ impl Device {
         replay(&self.engine, capsule, CallSite::of("replay"))
     }
 
+    /// [`Device::replay`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[track_caller]
+    pub fn replay_now(&self, capsule: &Capsule) -> Result<Replay> {
+        pollster::block_on(replay(&self.engine, capsule, CallSite::of("replay_now")))
+    }
+
     /// Submits what has been recorded, without waiting for it. Deferred operations are not recorded
     /// yet: [`Tensor::compute`](crate::Tensor::compute) records them.
     pub fn flush(&self) -> Result<()> {
@@ -529,19 +549,18 @@ impl Device {
     /// # wharf::testing::example(async |device| {
     /// let x = (device.ones([1 << 16], wharf::DType::F32)? + 1.0)?;
     /// x.compute()?;
-    /// device.done().await?; // and nothing has crossed
+    /// device.synchronize().await?; // and nothing has crossed
     /// assert_eq!(device.ledger().down.count, 0);
     /// # Ok(()) });
     /// ```
-    #[doc(alias("synchronize", "on_submitted_work_done"))]
-    pub async fn done(&self) -> Result<()> {
+    #[doc(alias("wait", "on_submitted_work_done"))]
+    pub async fn synchronize(&self) -> Result<()> {
         done(&self.engine).await
     }
 
-    /// [`Device::done`], blocking.
-    #[doc(alias = "synchronize")]
+    /// [`Device::synchronize`], blocking.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn done_now(&self) -> Result<()> {
+    pub fn synchronize_now(&self) -> Result<()> {
         let first = First { flush: true, slots: &[] };
         pollster::block_on(settle(&self.engine, Drive::Block, first))?;
         self.engine.gpu.wait(None)

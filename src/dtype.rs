@@ -7,8 +7,11 @@
 mod eight;
 
 use core::fmt;
+use core::str::FromStr;
 
 use half::{bf16, f16};
+
+use crate::error::{Error, Result};
 
 pub use self::eight::{f8e4m3, f8e5m2};
 
@@ -52,6 +55,7 @@ pub enum DType {
 
 /// What kind of number a dtype holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Class {
     /// Floating point.
     Float,
@@ -179,14 +183,7 @@ impl DType {
     }
 
     /// The dtype of this name, as [`DType::name`] spells it.
-    ///
-    /// ```
-    /// # use wharf::DType;
-    /// assert_eq!(DType::parse("bf16"), Some(DType::Bf16));
-    /// assert_eq!(DType::parse("float"), None);
-    /// ```
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|d| d.name() == name)
     }
 
@@ -306,6 +303,36 @@ impl Element for bool {
     }
 }
 
+/// By its name, as [`DType::name`] spells it; else the error has all names.
+///
+/// ```
+/// # use wharf::DType;
+/// let dtype: DType = "bf16".parse()?;
+/// assert_eq!(dtype, DType::Bf16);
+/// let error = "float".parse::<DType>().unwrap_err();
+/// assert_eq!(error.to_string(), "no dtype is called \"float\"");
+/// # Ok::<(), wharf::Error>(())
+/// ```
+impl FromStr for DType {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let unknown = || Error::unknown("dtype", name, Self::ALL.iter().map(|dtype| dtype.name()));
+        Self::named(name).ok_or_else(unknown)
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Float => "float",
+            Self::Signed => "signed",
+            Self::Unsigned => "unsigned",
+            Self::Bool => "bool",
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -314,7 +341,7 @@ mod tests {
     fn the_table_is_in_the_order_of_the_enum() {
         for (i, d) in DType::ALL.iter().copied().enumerate() {
             assert_eq!(d as usize, i, "{d} is out of order");
-            assert_eq!(DType::parse(d.name()), Some(d), "{d} does not parse");
+            assert_eq!(DType::named(d.name()), Some(d), "{d} does not parse");
         }
     }
 

@@ -81,6 +81,17 @@ pub enum ErrorKind {
 /// assert!(error.help().is_some_and(|help| help.contains("`unsqueeze` adds an axis")));
 /// # Ok(()) });
 /// ```
+///
+/// What the system said of a file is its source:
+///
+/// ```
+/// use std::error::Error as _;
+/// use std::io;
+///
+/// let error = wharf::custom::Kernel::from_file("none.wgsl").unwrap_err();
+/// let said = error.source().and_then(|said| said.downcast_ref::<io::Error>());
+/// assert_eq!(said.map(io::Error::kind), Some(io::ErrorKind::NotFound));
+/// ```
 #[derive(Clone)]
 pub struct Error {
     cause: Arc<dyn Cause>,
@@ -95,6 +106,46 @@ pub(crate) trait Cause: fmt::Display + Send + Sync + 'static {
 
     /// Notes the adapter it happened on, if that belongs into its message.
     fn note_adapter(&self, _: &dyn Fn() -> String) {}
+
+    /// What somebody else said, if that led to it.
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        None
+    }
+
+    /// An error that this led to, which the message tells already.
+    #[cold]
+    fn by(self, source: impl core::error::Error + Send + Sync + 'static) -> Error
+    where
+        Self: Sized,
+    {
+        Led { cause: self, source }.into()
+    }
+}
+
+/// A cause, and what led to it.
+struct Led<C, E> {
+    cause: C,
+    source: E,
+}
+
+impl<C: Cause, E> fmt::Display for Led<C, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cause.fmt(f)
+    }
+}
+
+impl<C: Cause, E: core::error::Error + Send + Sync + 'static> Cause for Led<C, E> {
+    fn kind(&self) -> ErrorKind {
+        self.cause.kind()
+    }
+
+    fn help(&self) -> Option<String> {
+        self.cause.help()
+    }
+
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        Some(&self.source)
+    }
 }
 
 /// Declares an enum of causes as a table: of each its numbers, its kind, its message, and its
@@ -153,21 +204,29 @@ impl Error {
         self.cause.help()
     }
 
-    /// The error of a name that should be there and is not: for what takes tensors out of a set.
+    /// The error of a name that should be there and is not, for collections of a program's own: a
+    /// set has [`TensorSet::tensor`](crate::TensorSet::tensor).
     ///
     /// ```
-    /// use wharf::{Error, ErrorKind, Tensor, TensorSet};
+    /// use wharf::{Error, ErrorKind};
     ///
-    /// fn weight<'a>(set: &'a TensorSet, name: &str) -> wharf::Result<&'a Tensor> {
-    ///     set.get(name).ok_or_else(|| Error::missing(name))
-    /// }
-    /// let error = weight(&TensorSet::new(), "encoder.bias").unwrap_err();
+    /// let error = Error::missing("encoder.bias");
     /// assert_eq!(error.kind(), ErrorKind::Missing);
     /// assert_eq!(error.to_string(), "there is no tensor \"encoder.bias\"");
     /// ```
     #[must_use]
     pub fn missing(name: impl Into<String>) -> Self {
         NameCause::Missing { name: name.into() }.into()
+    }
+
+    /// The error of a text that is the name of none of these.
+    pub(crate) fn unknown<'a>(
+        what: &'static str,
+        text: &str,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        let (text, names) = (text.to_owned(), names.collect::<Vec<_>>().join(", "));
+        NameCause::Unknown { what, text, names }.into()
     }
 
     /// Whether memory ran out or a cap was reached: smaller tensors may still fit.
@@ -251,7 +310,10 @@ causes! {
 
     Missing { name: String }, Missing:
         ("there is no tensor {name:?}")
-        help ("compare the names that are there: `set.iter()`, or those of the file");
+        help ("compare the names that are there: `set.names()`, or those of the file");
+    Unknown { what: &'static str, text: String, names: String }, Argument:
+        ("no {what} is called {text:?}")
+        help ("these are: {names}");
 }
 
 impl<C: Cause> From<C> for Error {
@@ -280,7 +342,11 @@ impl fmt::Debug for Error {
     }
 }
 
-impl core::error::Error for Error {}
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        self.cause.source()
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -171,10 +171,15 @@ impl Layout {
         Self::strided(Shape::new(dims)?, strides, offset)
     }
 
+    /// The elements `range` of one axis.
+    pub fn slice(&self, axis: impl Into<Axis>, range: impl Into<Interval>) -> Result<Self> {
+        self.slice_step(axis, range, 1)
+    }
+
     /// The elements `range` of one axis, every `step`th of them.
     ///
     /// A negative step walks the range backwards from its last element.
-    pub fn slice(
+    pub fn slice_step(
         &self,
         axis: impl Into<Axis>,
         range: impl Into<Interval>,
@@ -213,7 +218,7 @@ impl Layout {
         let (axis, length) = self.shape.find(named)?;
         let one = Axis::from(place).among(length);
         let one = one.ok_or(ShapeCause::Place { place, axis: named, length })?;
-        self.slice(axis, one..one + 1, 1)?.squeeze(axis)
+        self.slice(axis, one..one + 1)?.squeeze(axis)
     }
 
     /// A place or a range of each of the first axes, and the whole of the others.
@@ -227,20 +232,20 @@ impl Layout {
         let mut axes = cuts.iter().enumerate().rev();
         axes.try_fold(*self, |layout, (axis, cut)| match *cut {
             Cut::Place(place) => layout.select(axis, place),
-            Cut::Interval(interval) => layout.slice(axis, interval, 1),
-            Cut::Stepped(interval, step) => layout.slice(axis, interval, step),
+            Cut::Interval(interval) => layout.slice(axis, interval),
+            Cut::Stepped(interval, step) => layout.slice_step(axis, interval, step),
         })
     }
 
     /// A range of each of the first axes, and the whole of the others.
     pub(crate) fn part(&self, ranges: &[Range<usize>]) -> Result<Self> {
         let mut axes = ranges.iter().enumerate();
-        axes.try_fold(*self, |layout, (axis, range)| layout.slice(axis, range.clone(), 1))
+        axes.try_fold(*self, |layout, (axis, range)| layout.slice(axis, range.clone()))
     }
 
     /// One axis backwards.
     pub fn flip(&self, axis: impl Into<Axis>) -> Result<Self> {
-        self.slice(axis, .., -1)
+        self.slice_step(axis, .., -1)
     }
 
     /// The axes in another order: axis `i` of the result is axis `axes[i]` of this.
@@ -285,7 +290,7 @@ impl Layout {
     }
 
     /// The last two axes exchanged.
-    pub fn transpose(&self) -> Result<Self> {
+    pub fn t(&self) -> Result<Self> {
         let rank = self.shape.rank();
         if rank < 2 {
             return Err(ShapeCause::Ranks { shape: self.shape, takes: "2 or more" }.into());
@@ -299,7 +304,7 @@ impl Layout {
     pub(crate) fn diagonal(&self, k: isize) -> Result<Self> {
         let axis = usize::from(k >= 0);
         let first = k.unsigned_abs().min(self.shape.dims()[axis]);
-        let part = self.slice(axis, first.., 1)?;
+        let part = self.slice(axis, first..)?;
         let length = part.shape.dims().iter().copied().min().unwrap_or(0);
         // A single element never steps, and its stride might overflow.
         let stride = if length > 1 { part.strides().iter().sum() } else { 1 };

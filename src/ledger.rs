@@ -58,13 +58,14 @@ pub struct Crossing {
     /// The call that caused it: `upload`, `read`, ...
     pub call: &'static str,
     /// The line in the caller's code.
-    pub location: &'static Location<'static>,
+    pub line: &'static Location<'static>,
     /// From the call to its last byte; zero in a browser, which has no clock for wharf.
-    pub duration: Duration,
+    pub elapsed: Duration,
 }
 
 /// How often and how much.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Total {
     /// Crossings.
     pub count: u64,
@@ -96,8 +97,8 @@ impl fmt::Display for Ledger {
             writeln!(f, "{name:<8}{:>8} x  {}", total.count, bytes(total.bytes))?;
         }
         for c in &self.largest {
-            let (size, ms) = (bytes(c.bytes), c.duration.as_secs_f64() * 1e3);
-            let (direction, at) = (c.direction, c.location);
+            let (size, ms) = (bytes(c.bytes), c.elapsed.as_secs_f64() * 1e3);
+            let (direction, at) = (c.direction, c.line);
             writeln!(
                 f,
                 "  {direction:<6}{size:>9} {:<5}{ms:>9.3} ms  {} at {at}",
@@ -145,17 +146,17 @@ impl Drop for OpenCrossing<'_> {
         let bytes = *self.bytes.get_mut();
         if bytes > 0 {
             let time = self.clock.elapsed();
-            let Crossing { direction, call, location, .. } = self.crossing;
+            let Crossing { direction, call, line, .. } = self.crossing;
             let activity = match direction {
                 Direction::Up => Activity::Up,
                 Direction::Down => Activity::Down,
             };
             let timelines = &self.books.timelines;
             timelines.crossed(|| {
-                let (line, begin) = (Some(location), timelines.now().saturating_sub(time));
+                let (line, begin) = (Some(line), timelines.now().saturating_sub(time));
                 Episode { activity, name: call, line, thread: thread(), begin, time, bytes }
             });
-            self.books.note(Crossing { bytes, duration: time, ..self.crossing.clone() });
+            self.books.note(Crossing { bytes, elapsed: time, ..self.crossing.clone() });
         }
     }
 }
@@ -201,9 +202,9 @@ impl Books {
         dtype: DType,
         site: CallSite,
     ) -> OpenCrossing<'_> {
-        let CallSite { call, location } = site;
-        let duration = Duration::ZERO;
-        let crossing = Crossing { direction, bytes: 0, dtype, call, location, duration };
+        let CallSite { call, location: line } = site;
+        let elapsed = Duration::ZERO;
+        let crossing = Crossing { direction, bytes: 0, dtype, call, line, elapsed };
         OpenCrossing { books: self, crossing, clock: Stopwatch::start(), bytes: AtomicU64::new(0) }
     }
 

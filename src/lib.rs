@@ -73,7 +73,9 @@ pub mod explain {
 
 /// What is in memory, and what would fit: [`Device::memory`], [`Device::fit`].
 pub mod memory {
-    pub use crate::store::{Fit, Memory, fit_all};
+    #[doc(hidden)] // the program asks for many at once
+    pub use crate::store::fit_all;
+    pub use crate::store::{DriverMemory, Fit, Memory};
 }
 
 pub use adapter::Adapter;
@@ -91,5 +93,6 @@ pub use set::{Shipment, TensorSet};
 pub use shape::{Axes, IntoShape, Shape};
 pub use tensor::{Other, Scalar, Tensor};
 pub use transfer::Receipt;
+#[doc(hidden)] // tests and the passport choose a class of kernels
 pub use wgsl::Target;
 pub use {bytemuck, half, wgpu};

@@ -13,6 +13,7 @@
 #![doc = include_str!("op/contract.md")]
 
 use core::fmt;
+use core::str::FromStr;
 
 mod composed;
 mod fourier;
@@ -31,24 +32,33 @@ mod terms;
 mod tolerance;
 mod value;
 
-pub use composed::{composed_bound, composed_table};
-pub use fourier::fourier_room;
-pub use joint::{Joint, joint_table};
+pub use composed::composed_bound;
+pub use joint::Joint;
 pub use kind::Kind;
-pub use matrices::{matrix_room, matrix_table};
 pub use names::Op;
-#[doc(hidden)]
-pub use product::PRODUCT_WORDS;
 pub use product::product_room;
-pub use reduction::{Reduction, reduction_table};
+pub use reduction::Reduction;
 pub use refusal::Refusal;
 pub(crate) use round::{computing, largest, round_to, smallest};
 pub(crate) use spell::Spell;
-pub use tolerance::{Distance, Tolerance, contract_table};
+pub use tolerance::{Distance, Tolerance};
 pub(crate) use value::wrapped;
 pub use value::{Exact, Number};
 
+/// What the documentation is written from, and tests measure by.
+#[doc(hidden)]
+pub use {
+    composed::composed_table,
+    fourier::fourier_room,
+    joint::joint_table,
+    matrices::{matrix_room, matrix_table},
+    product::PRODUCT_WORDS,
+    reduction::reduction_table,
+    tolerance::contract_table,
+};
+
 use crate::dtype::{Class, DType};
+use crate::error::Error;
 use spell::Yields;
 use table::{OpRow, TABLE};
 
@@ -59,8 +69,8 @@ impl Op {
         row
     }
 
-    /// The name: of the method on tensors, but for `where` and `rem_trunc`, and of our function in
-    /// WGSL.
+    /// The name: of the method on tensors, but for `min`, `max`, `where` and `rem_trunc`, whose
+    /// [contract](self) says it, and of our function in WGSL.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.row().name
@@ -71,7 +81,28 @@ impl Op {
         match self {
             Self::Where => "choose", // the other is a word of Rust's
             Self::RemTrunc => "rem", // as Rust calls it
+            Self::Min => "minimum",  // Rust's numbers have the others,
+            Self::Max => "maximum",  // and numpy's arrays these
             op => op.name(),
+        }
+    }
+
+    /// What is bit by bit what this is of truths.
+    const fn bitwise(self) -> Option<Self> {
+        match self {
+            Self::Not => Some(Self::BitNot),
+            Self::And => Some(Self::BitAnd),
+            Self::Or => Some(Self::BitOr),
+            Self::Xor => Some(Self::BitXor),
+            _ => None,
+        }
+    }
+
+    /// What its method and its operator mean for a dtype: logic, or bit by bit for integers.
+    pub(crate) const fn meant(self, dtype: DType) -> Self {
+        match self.bitwise() {
+            Some(bitwise) if dtype.is_integer() => bitwise,
+            _ => self,
         }
     }
 
@@ -82,8 +113,7 @@ impl Op {
     }
 
     /// The operation of this name, or whose method on tensors is called so.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|op| op.name() == name || op.method() == name)
     }
 
@@ -166,6 +196,7 @@ impl Op {
 
     /// Which builtins leave a driver so much room that the contract is wider than any driver needs
     /// that this was tried on; empty where there are none.
+    #[doc(hidden)]
     #[must_use]
     pub const fn loose(self) -> &'static str {
         self.row().loose
@@ -195,6 +226,16 @@ impl Op {
             return Err(Refusal::Kind { op: self, given: first });
         }
         Ok(if self.yields_bool() { DType::Bool } else { first })
+    }
+}
+
+/// By its name, or that of its method on tensors; else the error has all names.
+impl FromStr for Op {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let unknown = || Error::unknown("operation", name, Self::ALL.iter().map(|op| op.name()));
+        Self::named(name).ok_or_else(unknown)
     }
 }
 

@@ -117,6 +117,12 @@ impl How {
     }
 }
 
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// Why a dtype is carried as it is. Its `Display` is the last column of the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

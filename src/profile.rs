@@ -13,6 +13,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::engine::Engine;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::error::Cause as _;
 use crate::error::Result;
 use crate::timeline::{Events, Timeline};
 
@@ -31,7 +33,7 @@ use crate::wgsl::Target;
 pub use ceilings::Ceilings;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use program::Program;
-pub use report::{Report, Row};
+pub use report::{Report, Row, Untimed};
 
 /// Notes what a device does - for every handle and thread - while it lives:
 /// [`Device::profile`](crate::Device::profile).
@@ -89,7 +91,7 @@ impl Profile {
         };
         written().map_err(|error| {
             let (path, why) = (path.display().to_string(), error.to_string());
-            cause::ProfileCause::Unwritten { path, why }.into()
+            cause::ProfileCause::Unwritten { path, why }.by(error)
         })
     }
 

@@ -3,8 +3,8 @@
 //!
 //! It shares nothing with the kernels but the table of operations. Results of floats are *exact*
 //! values, not rounded to the dtype: [`Tolerance::within`](crate::op::Tolerance::within) judges how
-//! far a result may lie from them. It is public so that users can check their adapter, or their own
-//! kernels, with it.
+//! far a result may lie from them. wharf's tests use all of it; documented is what draws numbers,
+//! for whoever wants the same ones elsewhere.
 
 use crate::dtype::DType;
 use crate::op::Op;
@@ -20,20 +20,25 @@ mod sight;
 mod special;
 mod twice;
 
-pub use crate::op::{Exact, Number};
-pub use apply::{apply, cast, keeps, stepwise};
-pub use conv::{Convolution, conv};
 pub(crate) use matmul::{dot, matmul_room};
-pub use matmul::{matmul, matmul_dtype, matmul_keeps};
-pub use reduce::{reduce, scan};
-#[doc(hidden)]
-pub use resize::Filter;
 pub(crate) use resize::Resampling;
-pub use rows::{attention, log_softmax, norm, softmax};
 pub(crate) use sight::Sight;
+
+/// Of no use but to tests, which may be of another crate.
+#[doc(hidden)]
+pub use {
+    crate::op::{Exact, Number},
+    apply::{apply, cast, keeps, stepwise},
+    conv::{Convolution, conv},
+    matmul::{matmul, matmul_dtype, matmul_keeps},
+    reduce::{reduce, scan},
+    resize::Filter,
+    rows::{attention, log_softmax, norm, softmax},
+};
 
 /// A strided operand for the oracle: dense little-endian bytes, and how the index space walks them.
 #[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
 pub struct Strided<'a> {
     /// The dtype of the bytes.
     pub dtype: DType,
@@ -60,6 +65,7 @@ impl Strided<'_> {
 ///
 /// # Panics
 /// As [`apply`], and where strides lead out of the bytes.
+#[doc(hidden)]
 #[must_use]
 pub fn elementwise(op: Op, shape: &[usize], operands: &[Strided<'_>]) -> Vec<Exact> {
     let dtype = operands[operands.len() - 1].dtype;
@@ -71,6 +77,7 @@ pub fn elementwise(op: Op, shape: &[usize], operands: &[Strided<'_>]) -> Vec<Exa
 }
 
 /// Every place of an index space, in row-major order.
+#[doc(hidden)]
 pub fn places(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<'_> {
     let count = shape.iter().product();
     (0..count).map(move |linear: usize| {

@@ -12,6 +12,7 @@ use core::fmt;
 use core::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+use std::vec;
 
 use crate::clock::Stopwatch;
 use crate::device::Device;
@@ -30,6 +31,7 @@ mod goods;
 mod named;
 mod receipt;
 
+use cause::SetCause;
 pub use goods::Arrival;
 use goods::Goods;
 use named::Named;
@@ -70,8 +72,7 @@ impl<'a> Shipment<'a> {
     }
 
     /// Adds a tensor: a [`HostView`](crate::HostView), or bytes of a dtype that is known when the
-    /// program runs, made by [`HostView::from_bytes`](crate::HostView::from_bytes). A name that is
-    /// taken is an error.
+    /// program runs ([`HostBytes::new`]). A name that is taken is an error.
     pub fn add(
         &mut self,
         name: impl AsRef<str>,
@@ -86,11 +87,11 @@ impl<'a> Shipment<'a> {
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// use wharf::{DType, HostView, Shipment};
+    /// use wharf::{DType, HostBytes, Shipment};
     ///
     /// let bytes = [0, 0, 0, 63, 205, 204, 204, 61]; // 0.5 and 0.1, little-endian
     /// let mut shipment = Shipment::new();
-    /// shipment.add_as("half", HostView::from_bytes(&bytes, [2], DType::F32)?, DType::F16)?;
+    /// shipment.add_as("half", HostBytes::new(&bytes, [2], DType::F32)?, DType::F16)?;
     /// let (set, receipt) = device.upload_set(&shipment)?;
     /// assert_eq!(set.get("half").map(|half| half.dtype()), Some(DType::F16));
     /// assert_eq!(receipt.changed(), 1, "0.1 is no f16: {receipt}");
@@ -253,6 +254,32 @@ impl TensorSet {
         self.tensors.get(name)
     }
 
+    /// The tensor of a name, which must be there; else the error has the names that are nearest.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::{DType, ErrorKind, TensorSet};
+    ///
+    /// let mut set = TensorSet::new();
+    /// set.insert("encoder.bias", device.ones([2], DType::F32)?)?;
+    /// assert_eq!(set.tensor("encoder.bias")?.shape().dims(), [2]);
+    /// let error = set.tensor("decoder.bias").unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Missing);
+    /// assert!(error.help().is_some_and(|help| help.ends_with("\"encoder.bias\"")), "{error:?}");
+    /// # Ok(()) });
+    /// ```
+    pub fn tensor(&self, name: &str) -> Result<&Tensor> {
+        self.get(name).ok_or_else(|| {
+            let (of, near) = (self.len(), self.tensors.near(name));
+            SetCause::Missing { name: name.to_owned(), of, near }.into()
+        })
+    }
+
+    /// Takes out the tensor of a name, if there is one; the order of the others stays.
+    pub fn remove(&mut self, name: &str) -> Option<Tensor> {
+        self.tensors.remove(name)
+    }
+
     /// Weights in blocks under this name, of `name.values` and `name.scales`: those of an
     /// [`Arrival::Blocks`], of a file of GGUF, or of a set of them that was saved.
     ///
@@ -270,11 +297,36 @@ impl TensorSet {
     /// # Ok(()) });
     /// ```
     pub fn quantized(&self, name: &str) -> Result<Quantized> {
-        let [values, scales] = Share::BOTH.map(|share| {
-            let name = share.of(name);
-            self.get(&name).ok_or_else(|| Error::missing(name))
-        });
+        let [values, scales] = Share::BOTH.map(|share| self.tensor(&share.of(name)));
         Quantized::of(values?, scales?)
+    }
+
+    /// Adds weights in blocks, as `name.values` and `name.scales`, of which [`Self::quantized`]
+    /// makes the weights again; rows that are no whole blocks come back filled up with zeros. If
+    /// one of the two names is taken, nothing is added.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Blocks;
+    /// use wharf::{DType, TensorSet};
+    ///
+    /// let (weights, _) = device.ones([3, 64], DType::F32)?.quantize_now(Blocks::Q8)?;
+    /// let mut set = TensorSet::new();
+    /// set.insert_quantized("up", &weights)?;
+    /// assert_eq!(set.names().collect::<Vec<_>>(), ["up.values", "up.scales"]);
+    /// assert_eq!(set.quantized("up")?.shape().dims(), [3, 64]);
+    /// # Ok(()) });
+    /// ```
+    pub fn insert_quantized(&mut self, name: impl AsRef<str>, weights: &Quantized) -> Result<()> {
+        let names = Share::BOTH.map(|share| share.of(name.as_ref()));
+        names.iter().try_for_each(|name| self.tensors.check(name))?;
+        let parts = [weights.values(), weights.scales()];
+        names.into_iter().zip(parts).try_for_each(|(name, part)| self.insert(name, part.clone()))
+    }
+
+    /// The names, in order.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.tensors.iter().map(|(name, _)| name)
     }
 
     /// Names and tensors, in order.
@@ -320,6 +372,18 @@ impl TensorSet {
     #[track_caller]
     pub fn to_now(&self, device: &Device) -> Result<(Self, SetReceipt)> {
         pollster::block_on(self.moved(device, Drive::Block, CallSite::of("set.to_now"), |_| {}))
+    }
+
+    /// [`TensorSet::to_with`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[track_caller]
+    pub fn to_with_now(
+        &self,
+        device: &Device,
+        progress: impl FnMut(Progress<'_>),
+    ) -> Result<(Self, SetReceipt)> {
+        let call = CallSite::of("set.to_with_now");
+        pollster::block_on(self.moved(device, Drive::Block, call, progress))
     }
 
     async fn moved<P: FnMut(Progress<'_>)>(
@@ -380,12 +444,30 @@ impl<'a> IntoIterator for &'a TensorSet {
 
 impl IntoIterator for TensorSet {
     type Item = (Arc<str>, Tensor);
-    type IntoIter = std::vec::IntoIter<(Arc<str>, Tensor)>;
+    type IntoIter = SetIntoIter;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.tensors.into_entries().into_iter()
+        SetIntoIter(self.tensors.into_entries().into_iter())
     }
 }
+
+/// The names and tensors of a [`TensorSet`] that is taken apart.
+#[derive(Debug)]
+pub struct SetIntoIter(vec::IntoIter<(Arc<str>, Tensor)>);
+
+impl Iterator for SetIntoIter {
+    type Item = (Arc<str>, Tensor);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for SetIntoIter {}
 
 /// The part of a set that has arrived. Dropping it removes that part from the device too.
 #[derive(Default)]

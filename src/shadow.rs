@@ -60,8 +60,18 @@ impl Shadow {
     /// Waits for what has been recorded, judges what waits, and adds up. A wrong result is no error
     /// of this call: it is in the report.
     pub async fn report(&self) -> Result<ShadowReport> {
+        self.settled(Drive::Wake).await
+    }
+
+    /// [`Shadow::report`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn report_now(&self) -> Result<ShadowReport> {
+        pollster::block_on(self.settled(Drive::Block))
+    }
+
+    async fn settled(&self, drive: Drive) -> Result<ShadowReport> {
         self.engine.gpu.alive()?;
-        settle(&self.engine, &self.docket, Drive::Wake).await?;
+        settle(&self.engine, &self.docket, drive).await?;
         Ok(ShadowReport::of(self.docket.tally()))
     }
 
@@ -212,6 +222,18 @@ fn beginning(exhibit: &Exhibit, inputs: &[&[u8]], result: &[u8]) -> Option<Strin
     Some(format!("{name} at {line}: {} at {}", shown(value), at(tail, place)))
 }
 
+/// Operations that a shadow has not judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// How many.
+    pub count: u64,
+    /// What they are called.
+    pub operation: String,
+    /// Why.
+    pub why: &'static str,
+}
+
 /// What a shadow has found. Printing it gives a few lines.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -224,8 +246,8 @@ pub struct ShadowReport {
     pub judged: u64,
     /// How many were looked at, and the contract says nothing of them.
     pub open: u64,
-    /// How many operations were not judged, by name and reason.
-    pub left_out: Vec<(u64, String, &'static str)>,
+    /// Operations that were not judged, by name and reason.
+    pub left_out: Vec<LeftOut>,
     /// Bytes of inputs and results that were copied to the host. The ledger does not have them.
     pub bytes: u64,
     /// The time of the oracle; zero in a browser.
@@ -242,7 +264,9 @@ impl ShadowReport {
         let Score {
             operations, elements, judged, open, bytes, time, left_out, began, wrong, ..
         } = tally;
-        let left_out = left_out.into_iter().map(|((name, why), n)| (n, name, why)).collect();
+        let left_out = left_out.into_iter();
+        let left_out = left_out.map(|((operation, why), count)| LeftOut { count, operation, why });
+        let left_out = left_out.collect();
         let (began, wrong) = (began.map(|(_, text)| text), wrong.map(|wrong| wrong.error));
         Self { operations, elements, judged, open, left_out, bytes, time, began, wrong }
     }
@@ -256,7 +280,7 @@ impl fmt::Display for ShadowReport {
             "{operations} operations judged, {judged} of {elements} elements, {open} open; "
         )?;
         write!(f, "{bytes} bytes read, {time:.1?} of the oracle")?;
-        for (n, name, why) in &self.left_out {
+        for LeftOut { count: n, operation: name, why } in &self.left_out {
             write!(f, "\nnot judged: {n} of {name}: {why}")?;
         }
         if let Some(began) = &self.began {

@@ -26,7 +26,7 @@ mod storage;
 pub(crate) use compact::Move;
 use pool::{Pool, SPREAD_MIN};
 pub(crate) use segments::{PAD, Segments};
-pub use stats::{Fit, Memory};
+pub use stats::{DriverMemory, Fit, Memory};
 pub use storage::BufferRange;
 use storage::Returns;
 pub(crate) use storage::{Denial, Loan, Piece, Pinned, Storage, whose};

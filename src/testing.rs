@@ -151,7 +151,7 @@ pub(crate) fn noop_device() -> Result<Device> {
 #[cfg(test)]
 pub(crate) fn noop_device_of(caps: Caps) -> Result<Device> {
     let adapter = pollster::block_on(noop(caps))?;
-    pollster::block_on(adapter.open(adapter.negotiate(&crate::Policy::exact())))
+    adapter.open_now(adapter.negotiate(&crate::Policy::exact()))
 }
 
 /// Runs an example with a device: [`Device::best_now`] under

@@ -18,7 +18,7 @@ mod flight;
 mod solos;
 mod ticket;
 
-pub(crate) use flight::{Count, Flight, Flown, REASONS, Stamped, Untimed, Whence};
+pub(crate) use flight::{Count, Flight, Flown, NoTime, REASONS, Stamped, Whence};
 pub(crate) use solos::Solos;
 pub(crate) use ticket::Ticket;
 
@@ -288,7 +288,7 @@ mod tests {
         let ticket = Ticket { count: 1, kernel: "k", line, bytes: 1 << 20, flops: 3 };
         let flight = || {
             let flight = Flight::new(&vec![ticket; EACH], Duration::ZERO, &Arc::default());
-            flight.forgo(Untimed::Lost);
+            flight.forgo(NoTime::Lost);
             Arc::new(flight)
         };
         (0..3).for_each(|_| timeline.flight(&flight()));
@@ -298,7 +298,7 @@ mod tests {
         let all: Vec<_> = flown.origins.values().map(|n| [n.calls, n.bytes, n.flops]).collect();
         let calls = 3 * EACH as u64;
         assert_eq!(all, [[calls, calls << 20, 3 * calls]]);
-        assert_eq!(flown.untimed[Untimed::Lost as usize], calls, "without a time");
+        assert_eq!(flown.untimed[NoTime::Lost as usize], calls, "without a time");
     }
 
     #[test]

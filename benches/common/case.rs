@@ -118,7 +118,7 @@ impl<'a> Case<'a> {
                 let (done, elapsed) = timed(|| {
                     let tensor = make()?;
                     tensor.compute()?;
-                    tensor.device().done_now().map(|()| tensor)
+                    tensor.device().synchronize_now().map(|()| tensor)
                 });
                 self.device = Some(done?.device().clone());
                 elapsed
@@ -132,7 +132,7 @@ impl<'a> Case<'a> {
                             tensor.compute()?;
                             last = Some(tensor.device().clone());
                         }
-                        last.as_ref().map_or(Ok(()), Device::done_now).map(|()| last)
+                        last.as_ref().map_or(Ok(()), Device::synchronize_now).map(|()| last)
                     });
                     done.map(|device| (device, elapsed / times as u32))
                 };
@@ -161,7 +161,7 @@ impl<'a> Case<'a> {
             }
         };
         let Some(clock) = Clock::of(device) else { return Ok(None) };
-        device.done_now()?;
+        device.synchronize_now()?;
         // Recorded and not yet submitted, so that the timestamps enclose only the device's work.
         make()?.compute()?;
         clock.time(|| Ok(device.flush()?)).map(Some)

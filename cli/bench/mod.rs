@@ -43,13 +43,11 @@ fn run(page: &mut Page, options: &Options) -> u8 {
 }
 
 fn open(options: &Options) -> Result<Device, Error> {
-    pollster::block_on(async {
-        let adapter = match &options.adapter {
-            Some(text) => Adapter::find(text).await?,
-            None => Adapter::best().await?,
-        };
-        adapter.open(adapter.negotiate(&Policy::exact())).await
-    })
+    let adapter = match &options.adapter {
+        Some(text) => Adapter::find_now(text)?,
+        None => Adapter::best_now()?,
+    };
+    adapter.open_now(adapter.negotiate(&Policy::exact()))
 }
 
 /// Measures one after the other, and says each as soon as it is known.

@@ -82,9 +82,9 @@ pub(super) struct Options {
 }
 
 fn arrival(text: &str) -> Result<Arrival, String> {
-    let float = DType::parse(text).filter(|dtype| dtype.is_float()).map(Arrival::Numbers);
-    let known =
-        float.or_else(|| Blocks::parse(text).filter(|to| to.is_made()).map(Arrival::Blocks));
+    let float = text.parse().ok().filter(|dtype: &DType| dtype.is_float()).map(Arrival::Numbers);
+    let blocks = || text.parse().ok().filter(|to: &Blocks| to.is_made()).map(Arrival::Blocks);
+    let known = float.or_else(blocks);
     known.ok_or_else(|| format!("{} is none of f32 f16 bf16 f64 f8e4m3 f8e5m2 q8 q4", quote(text)))
 }
 

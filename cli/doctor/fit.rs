@@ -32,7 +32,7 @@ impl Question {
         let (dtype, dims) = what
             .split_once(':')
             .ok_or_else(|| format!("{} has no colon between dtype and dimensions", quote(what)))?;
-        let dtype = DType::parse(dtype.trim()).ok_or_else(|| {
+        let dtype = dtype.trim().parse::<DType>().map_err(|_| {
             let known: Vec<&str> = DType::ALL.iter().copied().map(DType::name).collect();
             format!("{} is none of {}", quote(dtype), known.join(" "))
         })?;

@@ -136,7 +136,7 @@ pub(crate) fn hidden_copies(device: &Device) -> Result<Vec<Found>> {
         ),
     )];
     if let Some(largest) = after.largest.first() {
-        let (direction, call, at) = (largest.direction, largest.call, largest.location);
+        let (direction, call, at) = (largest.direction, largest.call, largest.line);
         let size = bytes(largest.bytes);
         found.push((
             Tone::Plain,

@@ -79,14 +79,18 @@ struct Told {
 
 impl Told {
     fn of(work: &'static Work, device: &Device) -> Self {
-        let failed = |error| Explanation { error: Some(error), ..Explanation::default() };
+        let failed = |error| {
+            let mut told = Explanation::default();
+            told.error = Some(error);
+            told
+        };
         let scene = Scene { device, held: RefCell::default() };
         let explanation = (work.make)(&scene).map_or_else(failed, |tensor| tensor.explain());
         Self { work, explanation }
     }
 
     fn names(&self) -> String {
-        let names: Vec<&str> = self.explanation.kernels.iter().map(|run| run.name).collect();
+        let names: Vec<&str> = self.explanation.kernels.iter().map(|run| run.name()).collect();
         names.join(", ")
     }
 
@@ -225,7 +229,7 @@ fn report(adapter: &Adapter, opened: &Result<Device>, told: &[Told], verdict: Ve
         Json::Object(vec![
             ("name", told.work.name.into()),
             ("size", told.work.size.into()),
-            ("kernels", Json::list(&told.explanation.kernels, |run| run.name.into())),
+            ("kernels", Json::list(&told.explanation.kernels, |run| run.name().into())),
             ("because", Json::List(told.remarks().map(Json::from).collect())),
             ("dispatches", Json::Number(told.explanation.dispatches() as u64)),
             ("bytes_bound", Json::Number(told.bytes())),

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use wharf::{Device, HostView, Shipment};
+use wharf::{Device, HostBytes, Shipment};
 
 use super::embedder::{Embedder, Failure};
 use super::kept::{Kept, stamp};
@@ -101,11 +101,11 @@ impl Search<'_> {
         for first in (0..kept.done).step_by(WINDOW) {
             let count = WINDOW.min(kept.done - first);
             let bytes = embeddings.next(count)?;
-            let view = HostView::from_bytes(&bytes, [count, WIDTH], wharf::DType::F32)?;
+            let view = HostBytes::new(&bytes, [count, WIDTH], wharf::DType::F32)?;
             let mut shipment = Shipment::new();
             shipment.add("window", view)?;
             let (set, _) = device.upload_set(&shipment)?;
-            let window = set.get("window").ok_or_else(|| wharf::Error::missing("window"))?;
+            let window = set.tensor("window")?;
             let scores = query.linear(window, None)?.read_now::<f32>()?;
             best.extend(scores.into_iter().zip(first..));
             best.sort_by(|(a, _), (b, _)| b.total_cmp(a));

@@ -11,7 +11,7 @@
 //! it is multiplied by, so that memory holds the narrow one.
 
 use wharf::tensor::{Attention, Quantized};
-use wharf::{Axes, DType, Error, Result, Tensor, TensorSet};
+use wharf::{Axes, DType, Result, Tensor, TensorSet};
 
 const LAYERS: usize = 6;
 const HEADS: usize = 12;
@@ -109,7 +109,7 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn tensor(&self, name: &str) -> Result<Tensor> {
-        self.set.get(name).cloned().ok_or_else(|| Error::missing(name))
+        self.set.tensor(name).cloned()
     }
 
     fn matrix(&self, name: &str) -> Result<Matrix> {

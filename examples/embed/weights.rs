@@ -24,8 +24,8 @@ impl Storage {
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        let float = DType::parse(name).filter(|dtype| dtype.is_float());
-        let blocks = || Blocks::parse(name).filter(|form| form.is_made());
+        let float = name.parse().ok().filter(|dtype: &DType| dtype.is_float());
+        let blocks = || name.parse().ok().filter(|form: &Blocks| form.is_made());
         float.map(Self::Numbers).or_else(|| blocks().map(Self::Blocks))
     }
 

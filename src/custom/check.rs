@@ -11,10 +11,10 @@ use crate::caps::Feature;
 use crate::device::Device;
 use crate::dtype::{Class, DType};
 use crate::engine::site::asked_at;
-use crate::error::{Error, Result, causes};
+use crate::error::{Result, causes};
 use crate::formula::Formula;
 use crate::gpu::Drive;
-use crate::host::HostView;
+use crate::host::HostBytes;
 use crate::ledger::CallSite;
 use crate::op::{Distance, Exact, Number, Tolerance, wrapped};
 use crate::plan::negotiate;
@@ -63,7 +63,7 @@ impl Contract {
 /// What a [check](Formula::check) found. Printing it gives a line, or the first wrong result with
 /// its operands.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Findings {
+pub struct CheckReport {
     /// How many results were judged.
     pub results: u64,
     /// How many of them were wrong.
@@ -99,7 +99,7 @@ pub struct Difference {
     pub exact: Number,
 }
 
-impl Findings {
+impl CheckReport {
     /// Whether nothing was wrong, and something was judged.
     #[must_use]
     pub const fn is_right(&self) -> bool {
@@ -115,7 +115,7 @@ pub(super) struct Judged {
     pub(super) flushed: Option<Number>,
 }
 
-impl Findings {
+impl CheckReport {
     /// What was tried under this name, of these dtypes.
     pub(super) fn new(name: &str, (dtypes, absent): (Vec<DType>, Vec<DType>)) -> Self {
         Self { name: name.to_owned(), dtypes, absent, ..Self::default() }
@@ -149,7 +149,7 @@ impl Findings {
     }
 }
 
-impl fmt::Display for Findings {
+impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, results, wrong, worst_ulp, arrays, .. } = self;
         let list = |dtypes: &[DType]| dtypes.iter().map(|d| d.name()).collect::<Vec<_>>().join(" ");
@@ -242,16 +242,37 @@ impl Formula {
         device: &'a Device,
         contract: &'a Contract,
         oracle: O,
-    ) -> impl Future<Output = Result<Findings>> + use<'a, O> {
-        let (site, truth) = (CallSite::of("formula.check"), self.text.truth);
+    ) -> impl Future<Output = Result<CheckReport>> + use<'a, O> {
+        self.floats(CallSite::of("formula.check"), device, contract, oracle)
+    }
+
+    /// [`Formula::check`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[track_caller]
+    pub fn check_now(
+        &self,
+        device: &Device,
+        contract: &Contract,
+        oracle: impl Fn(&[f64]) -> f64,
+    ) -> Result<CheckReport> {
+        let site = CallSite::of("formula.check_now");
+        pollster::block_on(self.floats(site, device, contract, oracle))
+    }
+
+    async fn floats(
+        &self,
+        site: CallSite,
+        device: &Device,
+        contract: &Contract,
+        oracle: impl Fn(&[f64]) -> f64,
+    ) -> Result<CheckReport> {
+        let truth = self.text.truth;
         let oracle = move |operands: &[Number]| {
             let exact = oracle(&operands.iter().map(|n| n.float()).collect::<Vec<_>>());
             if truth { Number::Bool(exact != 0.0) } else { Number::Float(exact) }
         };
-        async move {
-            let judge = Judge { oracle: &oracle, contract, site };
-            self.judged(device, &judge, |dtype| dtype.is_float(), "no float of that range").await
-        }
+        let judge = Judge { oracle: &oracle, contract, site };
+        self.judged(device, &judge, |dtype| dtype.is_float(), "no float of that range").await
     }
 
     /// As [`Formula::check`], on every integer dtype and bool. The oracle's result is reduced to
@@ -264,16 +285,34 @@ impl Formula {
         &'a self,
         device: &'a Device,
         oracle: O,
-    ) -> impl Future<Output = Result<Findings>> + use<'a, O> {
-        let site = CallSite::of("formula.check_integers");
+    ) -> impl Future<Output = Result<CheckReport>> + use<'a, O> {
+        self.integers(CallSite::of("formula.check_integers"), device, oracle)
+    }
+
+    /// [`Formula::check_integers`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[track_caller]
+    pub fn check_integers_now(
+        &self,
+        device: &Device,
+        oracle: impl Fn(&[i128]) -> i128,
+    ) -> Result<CheckReport> {
+        let site = CallSite::of("formula.check_integers_now");
+        pollster::block_on(self.integers(site, device, oracle))
+    }
+
+    async fn integers(
+        &self,
+        site: CallSite,
+        device: &Device,
+        oracle: impl Fn(&[i128]) -> i128,
+    ) -> Result<CheckReport> {
         let oracle = move |operands: &[Number]| {
             Number::Int(oracle(&operands.iter().map(|n| n.whole()).collect::<Vec<_>>()))
         };
-        async move {
-            let judge = Judge { oracle: &oracle, contract: &Contract::ulp(0.0), site };
-            let what = "neither integers nor bools";
-            self.judged(device, &judge, |dtype| !dtype.is_float(), what).await
-        }
+        let judge = Judge { oracle: &oracle, contract: &Contract::ulp(0.0), site };
+        let what = "neither integers nor bools";
+        self.judged(device, &judge, |dtype| !dtype.is_float(), what).await
     }
 
     async fn judged(
@@ -282,12 +321,12 @@ impl Formula {
         judge: &Judge<'_>,
         is_meant: impl Fn(DType) -> bool,
         what: &'static str,
-    ) -> Result<Findings> {
+    ) -> Result<CheckReport> {
         let values = |dtype| Values::floats(dtype, judge.contract.operands.clone());
         let all = DType::ALL.iter().copied().filter(|&dtype| self.takes(dtype) && is_meant(dtype));
         let all = all.filter(|&dtype| values(dtype).is_some());
         let (here, absent) = all.partition(|dtype| is_stored(device, *dtype));
-        let mut verdict = Findings::new(self.name(), (here, absent));
+        let mut verdict = CheckReport::new(self.name(), (here, absent));
         if verdict.dtypes.is_empty() {
             let name = verdict.name;
             return Err(CheckCause::Nothing { name, what }.into());
@@ -321,9 +360,9 @@ pub(super) fn uploaded(
 ) -> Result<Tensor> {
     const NAME: &str = "operand";
     let mut shipment = Shipment::new();
-    shipment.add(NAME, HostView::from_bytes(bytes, dims, dtype)?)?;
+    shipment.add(NAME, HostBytes::new(bytes, dims, dtype)?)?;
     let (set, _) = device.carry_set(&shipment, site, |_| {})?;
-    set.get(NAME).cloned().ok_or_else(|| Error::missing(NAME))
+    set.tensor(NAME).cloned()
 }
 
 /// The device as it is, with the other class of kernels, and without what it could lack.
@@ -355,7 +394,7 @@ impl Trying<'_> {
         dims: &[usize; 2],
         poses: &[Pose; 3],
         values: &mut Values,
-        (place, verdict): (&str, &mut Findings),
+        (place, verdict): (&str, &mut CheckReport),
     ) -> Result<()> {
         let (dtype, width) = (self.dtype, self.dtype.width());
         let site = self.judge.site;
@@ -423,7 +462,7 @@ mod tests {
     fn a_wrong_element_counts_whatever_its_dtype() {
         let contract = Contract::ulp(2.0);
         for made in DType::ALL.iter().copied().filter(|dtype| dtype.is_float()) {
-            let mut findings = Findings::new("f", (vec![made], Vec::new()));
+            let mut findings = CheckReport::new("f", (vec![made], Vec::new()));
             let [exact, got] = [1.0, 1.25].map(Number::Float);
             for (flushed, wrong) in [(None, 1), (Some(exact), 2), (Some(got), 2)] {
                 let judged = Judged { got, exact, flushed };

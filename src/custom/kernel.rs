@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex};
 use super::cause::RunCause;
 use crate::device::Device;
 use crate::dtype::DType;
+#[cfg(not(target_family = "wasm"))]
+use crate::error::Cause as _;
 use crate::error::Result;
 use crate::shared::lock;
 use crate::tensor::Scalar;
@@ -134,8 +136,9 @@ impl Kernel {
     #[cfg(not(target_family = "wasm"))]
     pub fn from_file(path: impl AsRef<std::path::Path>) -> Result<Self> {
         let name = path.as_ref().display().to_string();
-        let unreadable =
-            |why: std::io::Error| RunCause::Unreadable { path: name.clone(), why: why.to_string() };
+        let unreadable = |error: std::io::Error| {
+            RunCause::Unreadable { path: name.clone(), why: error.to_string() }.by(error)
+        };
         let text = std::fs::read_to_string(&path).map_err(unreadable)?;
         Self::from_wgsl(&name, &text)
     }

@@ -3,7 +3,7 @@
 use core::future::Future;
 use core::ops::{Bound, RangeBounds, RangeInclusive};
 
-use super::check::{CheckCause, Contract, Findings, Judged};
+use super::check::{CheckCause, CheckReport, Contract, Judged};
 use super::check::{is_stored, reduced, runs, uploaded, without_subnormals};
 use super::kernel::Kernel;
 use super::poses::{FORMS, LONG, Pose};
@@ -81,8 +81,6 @@ impl Kernel {
     /// of that dtype. `launch` gives the run all else. The oracle computes the first tensor that is
     /// created, in f64, from the arrays in the order of their declarations; nothing else is judged.
     ///
-    /// `pollster::block_on` waits for it where nothing else does.
-    ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// use wharf::custom::{Contract, Kernel};
@@ -126,21 +124,50 @@ impl Kernel {
         contract: &'k Contract,
         oracle: O,
         launch: L,
-    ) -> impl Future<Output = Result<Findings>> + use<'k, O, L>
+    ) -> impl Future<Output = Result<CheckReport>> + use<'k, O, L>
     where
         O: Fn(&[Vec<f64>]) -> Vec<f64>,
         L: for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
     {
-        let site = CallSite::of("kernel.check");
+        self.floats(CallSite::of("kernel.check"), device, contract, (oracle, launch))
+    }
+
+    /// [`Kernel::check`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[track_caller]
+    pub fn check_now<O, L>(
+        &self,
+        device: &Device,
+        contract: &Contract,
+        oracle: O,
+        launch: L,
+    ) -> Result<CheckReport>
+    where
+        O: Fn(&[Vec<f64>]) -> Vec<f64>,
+        L: for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
+    {
+        let site = CallSite::of("kernel.check_now");
+        pollster::block_on(self.floats(site, device, contract, (oracle, launch)))
+    }
+
+    async fn floats<O, L>(
+        &self,
+        site: CallSite,
+        device: &Device,
+        contract: &Contract,
+        (oracle, launch): (O, L),
+    ) -> Result<CheckReport>
+    where
+        O: Fn(&[Vec<f64>]) -> Vec<f64>,
+        L: for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
+    {
         let oracle = move |all: &[Vec<Number>]| {
             let all: Vec<Vec<f64>> =
                 all.iter().map(|all| all.iter().map(|x| x.float()).collect()).collect();
             oracle(&all).into_iter().map(Number::Float).collect()
         };
-        async move {
-            let rehearsal = Rehearsal { contract, oracle, launch, site };
-            rehearsal.judge(self, device, &Fodder::Floats(contract.operands.clone())).await
-        }
+        let rehearsal = Rehearsal { contract, oracle, launch, site };
+        rehearsal.judge(self, device, &Fodder::Floats(contract.operands.clone())).await
     }
 
     /// As [`Kernel::check`], on every integer dtype that it takes and that has some of these
@@ -184,13 +211,45 @@ impl Kernel {
         values: V,
         oracle: O,
         launch: L,
-    ) -> impl Future<Output = Result<Findings>> + use<'k, V, O, L>
+    ) -> impl Future<Output = Result<CheckReport>> + use<'k, V, O, L>
     where
         V: RangeBounds<i128>,
         O: Fn(&[Vec<i128>]) -> Vec<i128>,
         L: for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
     {
         let site = CallSite::of("kernel.check_integers");
+        self.integers(site, device, values, (oracle, launch))
+    }
+
+    /// [`Kernel::check_integers`], blocking.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[track_caller]
+    pub fn check_integers_now<O, L>(
+        &self,
+        device: &Device,
+        values: impl RangeBounds<i128>,
+        oracle: O,
+        launch: L,
+    ) -> Result<CheckReport>
+    where
+        O: Fn(&[Vec<i128>]) -> Vec<i128>,
+        L: for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
+    {
+        let site = CallSite::of("kernel.check_integers_now");
+        pollster::block_on(self.integers(site, device, values, (oracle, launch)))
+    }
+
+    async fn integers<O, L>(
+        &self,
+        site: CallSite,
+        device: &Device,
+        values: impl RangeBounds<i128>,
+        (oracle, launch): (O, L),
+    ) -> Result<CheckReport>
+    where
+        O: Fn(&[Vec<i128>]) -> Vec<i128>,
+        L: for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
+    {
         let oracle = move |all: &[Vec<Number>]| {
             let all: Vec<Vec<i128>> =
                 all.iter().map(|all| all.iter().map(|x| x.whole()).collect()).collect();
@@ -206,10 +265,8 @@ impl Kernel {
             Bound::Excluded(high) => high.saturating_sub(1),
             Bound::Unbounded => i128::MAX,
         };
-        async move {
-            let rehearsal = Rehearsal { contract: &Contract::ulp(0.0), oracle, launch, site };
-            rehearsal.judge(self, device, &Fodder::Integers(start..=end)).await
-        }
+        let rehearsal = Rehearsal { contract: &Contract::ulp(0.0), oracle, launch, site };
+        rehearsal.judge(self, device, &Fodder::Integers(start..=end)).await
     }
 }
 
@@ -218,14 +275,19 @@ where
     O: Fn(&[Vec<Number>]) -> Vec<Number>,
     L: for<'a> Fn(Run<'a>, usize, DType) -> Run<'a>,
 {
-    async fn judge(&self, kernel: &Kernel, device: &Device, fodder: &Fodder) -> Result<Findings> {
+    async fn judge(
+        &self,
+        kernel: &Kernel,
+        device: &Device,
+        fodder: &Fodder,
+    ) -> Result<CheckReport> {
         let taken = DType::ALL
             .iter()
             .copied()
             .filter(|dtype| dtype.computes() && fodder.values(*dtype).is_some())
             .filter(|dtype| kernel.reads(*dtype));
         let (here, absent) = taken.partition(|dtype| is_stored(device, *dtype));
-        let mut findings = Findings::new(kernel.name(), (here, absent));
+        let mut findings = CheckReport::new(kernel.name(), (here, absent));
         if findings.dtypes.is_empty() {
             let (what, dtype) = fodder.named();
             // Why that one does not do says more.
@@ -254,7 +316,7 @@ where
         &self,
         scenery: &Scenery<'_>,
         values: &mut Values,
-        findings: &mut Findings,
+        findings: &mut CheckReport,
     ) -> Result<()> {
         let &Scenery { kernel, device, how, dtype, dims, poses } = scenery;
         let (n, width) = (dims[0] * dims[1], dtype.width());

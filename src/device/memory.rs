@@ -26,7 +26,8 @@ impl Device {
     }
 
     /// Gives unused memory back to the driver, waits until it is done, and returns the bytes. In a
-    /// browser it does not wait: the memory is free once what uses it is [done](Device::done).
+    /// browser it does not wait: the memory is free once what uses it is
+    /// [done](Device::synchronize).
     pub fn trim(&self) -> Result<u64> {
         self.engine.trim()
     }

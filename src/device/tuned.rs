@@ -14,6 +14,7 @@ impl Device {
     /// A handle on the same device that runs another class of kernels, with the same results at
     /// another speed. Where the adapter lacks what they need, 64-bit integers or subgroups of
     /// eight, it is the nearest class that runs there.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_target(&self, target: Target) -> Self {
         let target = target.within(self.caps());

@@ -51,12 +51,6 @@ named! {
     NothingListed "nothing-listed";
 }
 
-impl fmt::Display for Obstacle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 /// One thing found that explains, or may explain, a missing adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

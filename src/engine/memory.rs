@@ -4,7 +4,7 @@ use super::{Engine, State};
 use crate::error::Result;
 use crate::shared::lock;
 use crate::store::ring::staging_bytes_max;
-use crate::store::{Fit, Loan, Memory};
+use crate::store::{DriverMemory, Fit, Loan, Memory};
 
 impl State {
     /// Gives every unused buffer back, of which what is recorded may still use some; returns the
@@ -66,7 +66,10 @@ impl Engine {
     pub(crate) fn memory(&self) -> Memory {
         let mut memory = lock(&self.state).store.memory();
         let report = self.gpu.device.generate_allocator_report();
-        memory.driver = report.map(|r| (r.total_allocated_bytes, r.total_reserved_bytes));
+        memory.driver = report.map(|report| DriverMemory {
+            allocated: report.total_allocated_bytes,
+            reserved: report.total_reserved_bytes,
+        });
         memory
     }
 

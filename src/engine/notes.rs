@@ -21,9 +21,9 @@ struct Noted {
 
 /// A kernel that a plan of work runs.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct KernelRun {
-    /// Its name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Its text.
     pub wgsl: Arc<str>,
     /// The workgroup counts of each of its dispatches.
@@ -34,8 +34,17 @@ pub struct KernelRun {
     pub remarks: Vec<String>,
 }
 
+impl KernelRun {
+    /// Its name.
+    #[must_use]
+    pub const fn name(&self) -> &str {
+        self.name
+    }
+}
+
 /// What would run to compute a tensor: printed by `{}`, with the text of every kernel.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The kernels, in order.
     pub kernels: Vec<KernelRun>,

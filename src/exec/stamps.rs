@@ -11,7 +11,7 @@ use crate::caps::Feature;
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::shared::lock;
-use crate::timeline::{Flight, Stamped, Ticket, Untimed};
+use crate::timeline::{Flight, NoTime, Stamped, Ticket};
 
 /// Dispatches of one query set, which has one query more: as many as a usual batch.
 pub(super) const DISPATCHES: usize = 256;
@@ -56,7 +56,7 @@ pub(super) struct Stamping {
 /// However it ends, the flight does not wait for ever.
 impl Drop for Stamping {
     fn drop(&mut self) {
-        self.flight.forgo(Untimed::Lost);
+        self.flight.forgo(NoTime::Lost);
     }
 }
 
@@ -106,7 +106,7 @@ impl Spare {
             let stamps = has.then(|| kept.map_or_else(|| Stamps::new(gpu), Ok));
             match stamps {
                 Some(Ok(stamps)) => stampings.push(Stamping { stamps, flight }),
-                _ => flight.forgo(Untimed::Lacking),
+                _ => flight.forgo(NoTime::Lacking),
             }
         }
         // All of it or nothing: what is stamped goes with the commands place by place.
@@ -174,7 +174,7 @@ mod tests {
         let device = noop_device().expect("it opens");
         let _profile = profiled.then(|| device.profile());
         device.zeros([4], crate::DType::F32).expect("zeros");
-        device.done_now().expect("it is done");
+        device.synchronize_now().expect("it is done");
         device.engine.stamps()
     }
 

@@ -21,9 +21,12 @@
 //!
 //! [`Tensor::quantize`]: crate::Tensor::quantize
 
+use core::fmt;
+use core::str::FromStr;
+
 use super::cause::CarriageCause;
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::shape::Shape;
 
 mod made;
@@ -212,6 +215,22 @@ const _: () = {
     }
 };
 
+impl fmt::Display for Blocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// By its name, as [`Blocks::name`] has it; else the error has all names.
+impl FromStr for Blocks {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let unknown = || Error::unknown("form of blocks", name, Self::ALL.iter().map(|b| b.name()));
+        Self::named(name).ok_or_else(unknown)
+    }
+}
+
 impl Blocks {
     /// Every form.
     pub const ALL: &[Self] = &[
@@ -238,8 +257,7 @@ impl Blocks {
     }
 
     /// The form of a name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|form| form.name() == name)
     }
 

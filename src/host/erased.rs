@@ -12,15 +12,15 @@ use crate::shape::{IntoShape, Shape};
 
 /// Borrowed host data of a dtype that is known when the program runs, at any alignment.
 ///
-/// Made from bytes by [`HostView::from_bytes`], and from any [`HostView`] by `into`.
+/// Made from bytes by [`HostBytes::new`], and from any [`HostView`] by `into`.
 ///
 /// ```
-/// use wharf::{DType, HostView};
+/// use wharf::{DType, HostBytes};
 ///
 /// let file = [0, 1, 0, 2, 0, 3, 0]; // three numbers of 16 bits behind one byte
-/// let view = HostView::from_bytes(&file[1..], [3], DType::U16)?;
+/// let view = HostBytes::new(&file[1..], [3], DType::U16)?;
 /// assert_eq!((view.dtype(), view.shape().dims()), (DType::U16, &[3][..]));
-/// let error = HostView::from_bytes(&file, [3], DType::F32).unwrap_err();
+/// let error = HostBytes::new(&file, [3], DType::F32).unwrap_err();
 /// assert_eq!(error.to_string(), "7 bytes for [3] of f32, which has 12");
 /// # Ok::<(), wharf::Error>(())
 /// ```
@@ -29,24 +29,6 @@ pub struct HostBytes<'a> {
     dtype: DType,
     bytes: &'a [u8],
     layout: Layout,
-}
-
-impl<'a> HostView<'a, u8> {
-    /// Bytes of a dtype that is known when the program runs, row-major, little-endian, at any
-    /// alignment. A `bool` is a byte that is 0 or 1; any other is an error.
-    pub fn from_bytes(
-        bytes: &'a [u8],
-        shape: impl IntoShape,
-        dtype: DType,
-    ) -> Result<HostBytes<'a>> {
-        let shape = shape.into_shape()?;
-        let needed = shape.elements() as u128 * dtype.width() as u128;
-        if needed != bytes.len() as u128 {
-            return Err(CarriageCause::Bytes { given: bytes.len(), shape, dtype, needed }.into());
-        }
-        check_truth(dtype, bytes, 0)?;
-        Ok(HostBytes { dtype, bytes, layout: Layout::dense(shape) })
-    }
 }
 
 /// Checks that the bytes of a bool from element `first` on are 0 or 1.
@@ -59,6 +41,18 @@ pub(crate) fn check_truth(dtype: DType, bytes: &[u8], first: u64) -> Result<()> 
 }
 
 impl<'a> HostBytes<'a> {
+    /// Bytes of a dtype that is known when the program runs, row-major, little-endian, at any
+    /// alignment. A `bool` is a byte that is 0 or 1; any other is an error.
+    pub fn new(bytes: &'a [u8], shape: impl IntoShape, dtype: DType) -> Result<Self> {
+        let shape = shape.into_shape()?;
+        let needed = shape.elements() as u128 * dtype.width() as u128;
+        if needed != bytes.len() as u128 {
+            return Err(CarriageCause::Bytes { given: bytes.len(), shape, dtype, needed }.into());
+        }
+        check_truth(dtype, bytes, 0)?;
+        Ok(Self { dtype, bytes, layout: Layout::dense(shape) })
+    }
+
     /// The dtype.
     #[must_use]
     pub const fn dtype(&self) -> DType {

@@ -18,6 +18,7 @@
 /// assert!(!tally.is_exact());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Tally {
     /// Values that arrived equal to their source; `-0` as `-0`, an infinity as itself.
     pub exact: u64,

@@ -95,6 +95,12 @@ impl Archive {
         &self.tensors
     }
 
+    /// What its header says of the tensor of a name, if it holds one.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&FileTensor> {
+        self.tensors.iter().find(|tensor| &*tensor.name == name)
+    }
+
     /// What the file says besides, under the names for which `keep` says so: of a GGUF its typed
     /// values, such as the counts of heads and the vocabulary, of safetensors the texts of
     /// `__metadata__`; 65 536 of them at most. Of several files those of the first; npy and npz

@@ -11,9 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use super::cause::ArchiveCause;
 use crate::dtype::DType;
-#[cfg(any(feature = "safetensors", feature = "gguf", feature = "npz"))]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Cause as _, Error, Result};
 use crate::host::supply::Supply;
 use crate::layout::Layout;
 use crate::shared::lock;
@@ -39,36 +37,39 @@ impl fmt::Debug for Medium {
     }
 }
 
-fn unreadable(error: &std::io::Error) -> ArchiveCause {
-    ArchiveCause::Unreadable { why: error.to_string() }
+fn unreadable(error: std::io::Error) -> Error {
+    ArchiveCause::Unreadable { why: error.to_string() }.by(error)
 }
 
 /// What stopped a stream of a file, which says so itself where the file was changed.
 #[cfg(any(feature = "safetensors", feature = "gguf", feature = "npz"))]
 pub(super) fn stopped(error: std::io::Error) -> Error {
-    error.downcast().unwrap_or_else(|error| unreadable(&error).into())
+    error.downcast().unwrap_or_else(unreadable)
 }
 
 impl Pieces {
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let of_file = |about: std::io::Result<Metadata>| match about {
-            Ok(about) if about.is_file() => Ok(about),
-            Ok(_) => Err(ArchiveCause::Unreadable { why: "it is no file".into() }),
-            Err(error) => Err(unreadable(&error)),
+        Self::opened(path).map_err(unreadable)
+    }
+
+    fn opened(path: &Path) -> std::io::Result<Self> {
+        let of_file = |about: Metadata| match about.is_file() {
+            true => Ok(about),
+            false => Err(std::io::Error::other("it is no file")),
         };
         // Before, because a pipe opens when somebody writes to it.
-        of_file(std::fs::metadata(path))?;
-        let file = File::open(path).map_err(|error| unreadable(&error))?;
-        let about = of_file(file.metadata())?;
+        of_file(std::fs::metadata(path)?)?;
+        let file = File::open(path)?;
+        let about = of_file(file.metadata()?)?;
         Ok(Self { medium: Medium::Disk(Mutex::new(file)), len: about.len() })
     }
 
     /// A file that lies beside another.
     #[cfg(any(feature = "safetensors", feature = "gguf"))]
     pub(super) fn beside(path: &Path, file: &str) -> Result<Arc<Self>> {
-        let pieces = Self::open(&path.with_file_name(file)).map_err(|error| {
-            let (file, why) = (file.to_owned(), error.to_string());
-            ArchiveCause::Missing { file, why }
+        let pieces = Self::opened(&path.with_file_name(file)).map_err(|error| {
+            let why = ArchiveCause::Unreadable { why: error.to_string() }.to_string();
+            ArchiveCause::Missing { file: file.to_owned(), why }.by(error)
         })?;
         Ok(Arc::new(pieces))
     }
@@ -87,7 +88,7 @@ impl Pieces {
                 let done = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(out));
                 done.map_err(|error| match error.kind() {
                     ErrorKind::UnexpectedEof => gone.into(),
-                    _ => unreadable(&error).into(),
+                    _ => unreadable(error),
                 })
             }
             Medium::Memory(bytes) => {

@@ -25,6 +25,19 @@ pub enum Remark {
     List(Vec<Self>),
 }
 
+impl Remark {
+    /// The text, if it is one: what [`save_with_remarks`] writes.
+    ///
+    /// [`save_with_remarks`]: crate::TensorSet::save_with_remarks
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
 pub(super) type Remarks = BTreeMap<String, Remark>;
 
 /// The most remarks that are kept: hundreds of times those of any model.

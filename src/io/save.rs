@@ -25,23 +25,25 @@ impl TensorSet {
     /// The receipt is that of the reads; nothing is converted.
     #[track_caller]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<SetReceipt> {
-        self.save_at(path.as_ref(), &BTreeMap::<&str, &str>::new(), CallSite::of("set.save"))
+        self.save_at(path.as_ref(), &BTreeMap::new(), CallSite::of("set.save"))
     }
 
     /// [`TensorSet::save`] with remarks, texts by name, as `__metadata__` of the file: what
-    /// [`Archive::remarks`] reads. Some programs load no file whose `format` is not `pt`.
+    /// [`Archive::remarks`] reads. Of two under one name the last stays. Some programs load no
+    /// file whose `format` is not `pt`.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// use std::collections::BTreeMap;
     /// use wharf::{TensorSet, io};
     ///
     /// let mut set = TensorSet::new();
     /// set.insert("weight", device.ones([3, 2], wharf::DType::F32)?)?;
     /// let path = std::env::temp_dir().join(format!("wharf-{}-pt", std::process::id()));
-    /// set.save_with_remarks(&path, &BTreeMap::from([("format", "pt")]))?;
+    /// set.save_with_remarks(&path, [("format", "pt")])?;
     ///
     /// let remarks = io::Archive::open(&path)?.remarks(|_| true)?;
+    /// let texts = remarks.iter().filter_map(|(name, remark)| Some((name, remark.as_text()?)));
+    /// set.save_with_remarks(&path, texts)?; // those of one file in another
     /// assert_eq!(remarks["format"], io::Remark::Text("pt".into()));
     /// # std::fs::remove_file(&path).unwrap();
     /// # Ok(()) });
@@ -49,26 +51,27 @@ impl TensorSet {
     ///
     /// [`Archive::remarks`]: crate::io::Archive::remarks
     #[track_caller]
-    pub fn save_with_remarks<K: AsRef<str>, V: AsRef<str>>(
+    pub fn save_with_remarks(
         &self,
         path: impl AsRef<Path>,
-        remarks: &BTreeMap<K, V>,
+        remarks: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
     ) -> Result<SetReceipt> {
-        self.save_at(path.as_ref(), remarks, CallSite::of("set.save_with_remarks"))
+        let site = CallSite::of("set.save_with_remarks");
+        let remarks: Vec<_> = remarks.into_iter().collect();
+        let remarks = remarks.iter().map(|(name, text)| (name.as_ref(), text.as_ref()));
+        self.save_at(path.as_ref(), &remarks.collect(), site)
     }
 
-    fn save_at<K: AsRef<str>, V: AsRef<str>>(
+    fn save_at(
         &self,
         path: &Path,
-        remarks: &BTreeMap<K, V>,
+        remarks: &BTreeMap<&str, &str>,
         site: CallSite,
     ) -> Result<SetReceipt> {
-        let remarks: BTreeMap<&str, &str> =
-            remarks.iter().map(|(name, text)| (name.as_ref(), text.as_ref())).collect();
         for (_, tensor) in self {
             tensor.device().engine.books.admit(Direction::Down, site)?;
         }
-        whole(path, |file| write(self, &remarks, file, site))
+        whole(path, |file| write(self, remarks, file, site))
     }
 }
 
@@ -85,11 +88,10 @@ fn write(
     let header = header(&tensors, remarks)?;
     let length = (header.len() as u64).to_le_bytes();
     let begun = file.write_all(&length).and_then(|()| file.write_all(header.as_bytes()));
-    begun.map_err(|error| unwritten(&error))?;
+    begun.map_err(unwritten)?;
     let mut receipts = Vec::new();
     for (name, tensor) in tensors {
-        let mut take =
-            |chunk: &[u8]| Ok(file.write_all(chunk).map_err(|error| unwritten(&error))?);
+        let mut take = |chunk: &[u8]| file.write_all(chunk).map_err(unwritten);
         let poured = pollster::block_on(tensor.pour(Drive::Block, site, &mut take));
         let receipt = poured.map_err(|error| error.during(format!("tensor {name:?}")))?;
         receipts.push((name.into(), receipt));

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cause::ArchiveCause;
-use crate::error::Result;
+use crate::error::{Cause as _, Error, Result};
 
 /// A file that is being written; it goes when this does.
 struct Unfinished(PathBuf);
@@ -45,8 +45,8 @@ impl Drop for Unfinished {
     }
 }
 
-pub(super) fn unwritten(error: &std::io::Error) -> ArchiveCause {
-    ArchiveCause::Unwritten { why: error.to_string() }
+pub(super) fn unwritten(error: std::io::Error) -> Error {
+    ArchiveCause::Unwritten { why: error.to_string() }.by(error)
 }
 
 /// What is asked to be on the disk before anything else is done.
@@ -117,24 +117,25 @@ fn whole_by<T>(
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             old => old.map(Some),
         };
-        let old = old.map_err(|error| unwritten(&error))?;
+        let old = old.map_err(unwritten)?;
         // A link stays one, and the file that it leads to changes, or is made.
         let mut path = path.to_owned();
         while let Ok(next) = std::fs::read_link(&path) {
             path.pop();
             path.push(next);
         }
-        let (part, file) = Unfinished::beside(&path).map_err(|error| unwritten(&error))?;
+        let (part, file) = Unfinished::beside(&path).map_err(unwritten)?;
         if let Some(old) = old {
-            permit(&file, &old).map_err(|error| unwritten(&error))?;
+            permit(&file, &old).map_err(unwritten)?;
         }
         let mut file = BufWriter::with_capacity(1 << 20, file);
         let written = write(&mut file)?;
         let done = file.flush().and_then(|()| tolerant(sync(Synced::File, file.get_ref())));
-        done.map_err(|error| unwritten(&error))?;
+        done.map_err(unwritten)?;
         drop(file);
-        std::fs::rename(&part.0, &path).map_err(|error| unwritten(&error))?;
-        folder(&path, sync).map_err(|error| ArchiveCause::Unsettled { why: error.to_string() })?;
+        std::fs::rename(&part.0, &path).map_err(unwritten)?;
+        folder(&path, sync)
+            .map_err(|error| ArchiveCause::Unsettled { why: error.to_string() }.by(error))?;
         Ok(written)
     };
     written().map_err(|error| error.during(path.to_string_lossy()))
@@ -172,7 +173,7 @@ mod tests {
     fn two_who_save_to_one_path_do_not_write_into_each_others_file() {
         let path = std::env::temp_dir().join(format!("wharf-two-{}", std::process::id()));
         let put = |file: &mut BufWriter<File>, text: &str| {
-            Ok::<_, crate::Error>(file.write_all(text.as_bytes()).map_err(|e| unwritten(&e))?)
+            file.write_all(text.as_bytes()).map_err(unwritten)
         };
         let first = whole(&path, |file| {
             put(file, "first, ")?;
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn a_name_as_long_as_systems_allow_can_be_saved_to() {
         let path = std::env::temp_dir().join("n".repeat(255));
-        whole(&path, |file| Ok(file.write_all(b"all").map_err(|e| unwritten(&e))?)).unwrap();
+        whole(&path, |file| file.write_all(b"all").map_err(unwritten)).unwrap();
         assert_eq!(text(&path), "all");
         std::fs::remove_file(&path).unwrap();
     }
@@ -205,7 +206,7 @@ mod tests {
             .map(|n| std::env::temp_dir().join(format!("wharf-left-{process}.{process}.{n}.part")))
             .collect();
         left.iter().for_each(|path| std::fs::write(path, "theirs").unwrap());
-        whole(&path, |file| Ok(file.write_all(b"ours").map_err(|e| unwritten(&e))?)).unwrap();
+        whole(&path, |file| file.write_all(b"ours").map_err(unwritten)).unwrap();
         assert_eq!((text(&path), parts(&path)), ("ours".into(), left.len()));
         for path in left.iter().chain([&path]) {
             assert_eq!(text(path) == "ours", !path.to_string_lossy().ends_with(".part"));
@@ -220,9 +221,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
         std::fs::write(&path, "old").unwrap();
         let seen = core::cell::RefCell::new(Vec::new());
-        let write = |file: &mut BufWriter<File>| {
-            Ok(file.write_all(b"new").map_err(|error| unwritten(&error))?)
-        };
+        let write = |file: &mut BufWriter<File>| file.write_all(b"new").map_err(unwritten);
         let saved = whole_by(&path, write, |what, file| {
             seen.borrow_mut().push((what, text(&path)));
             assert_eq!(file.metadata()?.is_dir(), what == Synced::Folder, "{what:?}");
@@ -284,7 +283,7 @@ mod tests {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
         let own = std::fs::metadata(&path).unwrap().gid();
         let given = chown(&path, None, Some(own + 1)).is_ok();
-        whole(&path, |file| Ok(file.write_all(b"new").map_err(|e| unwritten(&e))?)).unwrap();
+        whole(&path, |file| file.write_all(b"new").map_err(unwritten)).unwrap();
         let new = std::fs::metadata(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!((new.gid(), new.mode() & 0o777), (own + u32::from(given), 0o640));

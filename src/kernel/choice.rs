@@ -9,6 +9,7 @@
 use core::fmt;
 
 use crate::caps::breadth::Breadth;
+use crate::error::{Result, causes};
 use crate::kernel::attention::choice::tuned::{AttentionChoice, AttentionSize};
 use crate::kernel::matmul::choice::scheme::Choice;
 use crate::kernel::matmul::choice::tuned::ProductSize;
@@ -77,8 +78,9 @@ macro_rules! tunables {
                 }
             }
 
-            /// As it stands in a file: words, then numbers.
-            fn text(&self) -> String {
+            /// As it stands in a file: words, then numbers. [`Self::from_text`] has it again.
+            #[must_use]
+            pub fn text(&self) -> String {
                 let (kind, dims) = match self {
                     $(Self::$Kind(size) => (size.kind(), size.dims()),)*
                 };
@@ -99,12 +101,16 @@ macro_rules! tunables {
             ///     "sum 1 4096 64",  // outer, length, inner
             ///     "sort 1 1000000", // rows, length
             /// ] {
-            ///     assert!(Problem::parse(text).is_some(), "{text}");
+            ///     assert_eq!(Problem::from_text(text)?.text(), text);
             /// }
-            /// assert_eq!(Problem::parse("sort of everything"), None);
+            /// assert!(Problem::from_text("sort of everything").is_err());
+            /// # Ok::<(), wharf::Error>(())
             /// ```
-            #[must_use]
-            pub fn parse(text: &str) -> Option<Self> {
+            pub fn from_text(text: &str) -> Result<Self> {
+                Self::parse(text).ok_or_else(|| ChoiceCause::NoProblem { text: text.into() }.into())
+            }
+
+            fn parse(text: &str) -> Option<Self> {
                 let words: Vec<&str> = text.split(' ').collect();
                 let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
                 let first = words.iter().position(is_number).unwrap_or(words.len());
@@ -163,6 +169,15 @@ tunables! {
     Sum(SumSize => SumChoice),
     /// A sort of rows, measured on words.
     Sort(SortSize => SortChoice),
+}
+
+causes! {
+    enum ChoiceCause;
+
+    NoProblem { text: String }, Argument:
+        ("{text:?} is no problem to tune for")
+        help ("such as \"product f32 [k,n] 1 512 512 512\": `Problem::from_text` has one of each \
+               kind");
 }
 
 /// What was measured for a problem.

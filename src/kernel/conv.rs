@@ -41,11 +41,15 @@ pub mod text;
 /// A convolution, deferred. Its inputs are views of five axes, and each of them and the result fits
 /// in a segment.
 #[derive(Debug)]
-pub(crate) struct ConvCore(pub(crate) Taps);
+pub(crate) struct ConvCore {
+    /// What it is called.
+    pub(crate) name: &'static str,
+    pub(crate) taps: Taps,
+}
 
 impl Core for ConvCore {
     fn name(&self) -> &'static str {
-        "convolution"
+        self.name
     }
 
     fn is_long(&self) -> bool {
@@ -53,7 +57,7 @@ impl Core for ConvCore {
     }
 
     fn oracle(&self) -> Option<Oracle> {
-        Some(self.0.convolved())
+        Some(self.taps.convolved())
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
@@ -61,10 +65,11 @@ impl Core for ConvCore {
         let [input, weight] = *layouts else { return Err(in_pieces(self.name())) };
         let (kind, flops) = (Kind::of(tail.given()), flops(&tail.shape, terms(weight.shape())));
         let both = [&input, &weight];
-        if let Some(tile) = ConvGroup::of(&self.0, both, kind, site.batch_invariant, site.rig()) {
+        if let Some(tile) = ConvGroup::of(&self.taps, both, kind, site.batch_invariant, site.rig())
+        {
             let weights = group::in_rows(site, &heads[1])?;
             site.engine.remark(|| tile.remark());
-            let (job, groups) = plan::job(&self.0, &input, &weights.layout, tile.reach())?;
+            let (job, groups) = plan::job(&self.taps, &input, &weights.layout, tile.reach())?;
             // By quads, divided while they have a sign.
             let quads = |axis: usize| wrapped(weights.layout.strides()[axis] / 4);
             let job = ConvJob { weight: [2, 3, 4, 1].map(quads), ..job };
@@ -74,9 +79,9 @@ impl Core for ConvCore {
             let stints = Stint::all(groups, flops, site.watched(tail.given()));
             return by_stints(landing, stints, &group::text::GROUP, &tile, job);
         }
-        let tile = ConvTile::of(&self.0, &weight, kind, site.target);
+        let tile = ConvTile::of(&self.taps, &weight, kind, site.target);
         site.engine.remark(|| remark(&tile));
-        let (job, groups) = plan::job(&self.0, &input, &weight, [tile.rows, tile.lanes])?;
+        let (job, groups) = plan::job(&self.taps, &input, &weight, [tile.rows, tile.lanes])?;
         let reached = heads.iter().map(|head| head.raw(true));
         let landing = Landing::whole(self.name(), site, reached, tail, !tile.whole)?;
         let stints = Stint::all(groups, flops, site.watched(tail.given()));

@@ -35,7 +35,7 @@ impl Operand {
 
     /// A range of one axis.
     pub(super) fn slice(&self, axis: usize, range: Range<usize>) -> Result<Self> {
-        Ok(self.under(self.layout.slice(axis, range, 1)?))
+        Ok(self.under(self.layout.slice(axis, range)?))
     }
 
     /// What there is to copy of it: one of each axis that is broadcast.

@@ -42,6 +42,8 @@ pub mod text;
 /// scales of n rows of k, both dense; k is whole blocks.
 #[derive(Debug)]
 pub(crate) struct QuantizedProduct {
+    /// What it is called.
+    pub(crate) name: &'static str,
     pub(crate) form: Blocks,
     /// What was tuned.
     pub(crate) by: Option<QuantizedTile>,
@@ -49,7 +51,7 @@ pub(crate) struct QuantizedProduct {
 
 impl Core for QuantizedProduct {
     fn name(&self) -> &'static str {
-        "quantized product"
+        self.name
     }
 
     fn is_long(&self) -> bool {

@@ -105,6 +105,7 @@ impl Joint {
     }
 
     /// Why the contract is wider than what any driver needs that this was tried on.
+    #[doc(hidden)]
     #[must_use]
     pub const fn loose(self) -> &'static str {
         self.row().loose

@@ -1,5 +1,7 @@
 //! Kinds: what values are computed as.
 
+use core::fmt;
+
 use crate::dtype::DType;
 
 /// What a value is computed as.
@@ -53,6 +55,12 @@ impl Kind {
     #[must_use]
     pub const fn name(self) -> &'static str {
         ["f32", "i32", "u32", "bool", "i64", "u64", "f64"][self as usize]
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 

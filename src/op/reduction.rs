@@ -213,6 +213,7 @@ impl Reduction {
     }
 
     /// Why the contract is wider than what any driver needs that this was tried on.
+    #[doc(hidden)]
     #[must_use]
     pub const fn loose(self) -> &'static str {
         if self.row().bound.is_exact() { "" } else { TERMS }

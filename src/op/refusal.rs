@@ -65,7 +65,7 @@ impl Refusal {
                 Some(format!("cast the values: `.cast(DType::{left:?})`"))
             }
             Self::Mixed { doing, left, right } => {
-                let op = Op::parse(doing);
+                let op = Op::named(doing);
                 let takes = |dtype: &&DType| match op {
                     Some(op) => op.takes(**dtype),
                     None => dtype.computes() || *doing == "choose",
@@ -85,9 +85,12 @@ impl Refusal {
 
 /// What an operation takes, in words.
 fn taken(op: Op) -> String {
-    let takes = DType::ALL.iter().copied().filter(|&dtype| op.takes(dtype));
-    let names = takes.map(DType::name).collect::<Vec<_>>().join(", ");
-    format!("{} takes {names}", op.method())
+    let of = |op: Op| {
+        let takes = DType::ALL.iter().copied().filter(|&dtype| op.takes(dtype));
+        takes.map(DType::name).collect::<Vec<_>>().join(", ")
+    };
+    let bitwise = op.bitwise().map(|bitwise| format!("; {} {}", bitwise.method(), of(bitwise)));
+    format!("{} takes {}{}", op.method(), of(op), bitwise.unwrap_or_default())
 }
 
 impl core::error::Error for Refusal {}

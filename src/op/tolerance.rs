@@ -198,8 +198,11 @@ pub fn contract_table() -> String {
         let takes = DType::ALL.iter().copied().filter(|&d| op.takes(d)).map(DType::name);
         let takes = takes.collect::<Vec<_>>().join(" ");
         let (bound, of) = (op.bound(DType::F32).words(), op.row().scale.words());
+        let method = op.method();
+        let called = if method == op.name() { String::new() } else { format!(" (`{method}`)") };
+        let note = cell(&op.note());
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "| `{op}` | {takes} | {bound}{of} | {} |", cell(&op.note()));
+        let _ = writeln!(text, "| `{op}`{called} | {takes} | {bound}{of} | {note} |");
     }
     text
 }

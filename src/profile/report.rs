@@ -17,8 +17,8 @@ pub struct Report {
     pub device: Duration,
     /// Dispatches that were submitted.
     pub dispatches: u64,
-    /// How many of them have no time, by reason.
-    pub untimed: Vec<(u64, &'static str)>,
+    /// Those of them that have no time, by reason.
+    pub untimed: Vec<Untimed>,
     /// The dispatches by kernel and by the line that asked, the longest first.
     pub rows: Vec<Row>,
     /// Making commands of deferred operations.
@@ -38,19 +38,28 @@ pub struct Report {
     /// Tensors and intermediates that were given memory.
     pub allocations: Spent,
     /// The most bytes that were live after an allocation.
-    pub live_peak: u64,
+    pub bytes_live_peak: u64,
     /// The cap, if there is one.
-    pub cap: Option<u64>,
+    pub bytes_cap: Option<u64>,
     /// The most that the adapter was seen to do, where that could be measured.
     pub ceilings: Option<Ceilings>,
+}
+
+/// Dispatches without a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Untimed {
+    /// How many.
+    pub count: u64,
+    /// Why they have none.
+    pub why: &'static str,
 }
 
 /// Dispatches of one kernel that one line asked for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Row {
-    /// The kernel.
-    pub kernel: &'static str,
+    pub(super) kernel: &'static str,
     /// The line of yours that made the tensor, or of the last operation where several are in one
     /// kernel.
     pub line: &'static Location<'static>,
@@ -70,6 +79,12 @@ pub struct Row {
 }
 
 impl Row {
+    /// The kernel.
+    #[must_use]
+    pub const fn kernel(&self) -> &str {
+        self.kernel
+    }
+
     fn of((kernel, line): Whence, count: &Count, ceilings: Option<Ceilings>) -> Self {
         let Count { calls, bytes, flops, timed, nanoseconds, .. } = *count;
         let rate = |n: u64| (n > 0 && nanoseconds > 0.0).then(|| n as f64 / nanoseconds * 1e9);
@@ -123,7 +138,7 @@ impl Report {
             wall,
             device: rows.iter().map(|row| row.time).sum(),
             dispatches: rows.iter().map(|row| row.calls).sum(),
-            untimed: untimed.map(|(n, (_, why))| (*n, why)).collect(),
+            untimed: untimed.map(|(&count, (_, why))| Untimed { count, why }).collect(),
             rows,
             recording: events.of(Activity::Record),
             pipelines: events.of(Activity::Pipeline),
@@ -133,8 +148,8 @@ impl Report {
             up: events.of(Activity::Up),
             down: events.of(Activity::Down),
             allocations: events.allocated,
-            live_peak: events.live_peak,
-            cap,
+            bytes_live_peak: events.live_peak,
+            bytes_cap: cap,
             ceilings,
         }
     }

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::time::Duration;
 
-use super::report::{Report, Row};
+use super::report::{Report, Row, Untimed};
 use super::{Ceilings, Spent};
 use crate::count::bytes;
 
@@ -25,7 +25,7 @@ fn counted(n: u64, noun: &str, plural: &str) -> String {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { wall, device, dispatches, untimed, rows, .. } = self;
-        let without: u64 = untimed.iter().map(|(n, _)| n).sum();
+        let without: u64 = untimed.iter().map(|untimed| untimed.count).sum();
         write!(f, "wall       {}, ", time(*wall))?;
         write!(f, "{}", counted(*dispatches, "dispatch", "dispatches"))?;
         if without < *dispatches {
@@ -36,8 +36,8 @@ impl fmt::Display for Report {
             }
         }
         writeln!(f)?;
-        for (n, why) in untimed {
-            writeln!(f, "no time    of {}: {why}", counted(*n, "dispatch", "dispatches"))?;
+        for Untimed { count, why } in untimed {
+            writeln!(f, "no time    of {}: {why}", counted(*count, "dispatch", "dispatches"))?;
         }
         let took = |spent: &Spent, noun: &str, plural: &str| {
             format!("{} {}", counted(spent.count, noun, plural), time(spent.time))
@@ -57,8 +57,8 @@ impl fmt::Display for Report {
         };
         writeln!(f, "crossings  up {}; down {}", crossed(&self.up), crossed(&self.down))?;
         let given = counted(self.allocations.count, "allocation", "allocations");
-        let cap = self.cap.map_or_else(|| "none".into(), bytes);
-        let (given_bytes, peak) = (bytes(self.allocations.bytes), bytes(self.live_peak));
+        let cap = self.bytes_cap.map_or_else(|| "none".into(), bytes);
+        let (given_bytes, peak) = (bytes(self.allocations.bytes), bytes(self.bytes_live_peak));
         writeln!(f, "memory     {given} of {given_bytes}, peak {peak}, cap {cap}")?;
         if let Some(Ceilings { bytes_per_second, flops_per_second }) = self.ceilings {
             let [moved, computed] = [bytes_per_second, flops_per_second].map(|rate| rate / 1e9);

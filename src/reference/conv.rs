@@ -34,7 +34,7 @@ impl Convolution<'_> {
 }
 
 /// The convolution of dense elements with a dense weight, in row-major order, as a product's sums:
-/// see [`matmul`](super::matmul). Terms of the padding are left out.
+/// see `matmul`. Terms of the padding are left out.
 #[must_use]
 pub fn conv(
     how: &Convolution<'_>,

@@ -10,6 +10,12 @@ pub(super) enum SetCause {
     Duplicate {
         name: Arc<str>,
     },
+    /// Of so many names the nearest.
+    Missing {
+        name: String,
+        of: usize,
+        near: Vec<Arc<str>>,
+    },
     /// Several of `of` tensors are refused: each reason with the tensors that it applies to.
     Refused {
         of: usize,
@@ -42,6 +48,7 @@ impl fmt::Display for SetCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Duplicate { name } => write!(f, "the name {name:?} is taken in this set"),
+            Self::Missing { name, .. } => write!(f, "there is no tensor {name:?}"),
             Self::Refused { of, reasons } => {
                 let refused: usize = reasons.iter().map(|(_, names)| names.len()).sum();
                 write!(f, "{refused} of {of} tensors are refused: ")?;
@@ -63,6 +70,7 @@ impl Cause for SetCause {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Duplicate { .. } => ErrorKind::Mismatch,
+            Self::Missing { .. } => ErrorKind::Missing,
             Self::Refused { reasons, .. } => {
                 reasons.first().map_or(ErrorKind::Mismatch, |(error, _)| error.kind())
             }
@@ -72,6 +80,11 @@ impl Cause for SetCause {
     fn help(&self) -> Option<String> {
         match self {
             Self::Duplicate { .. } => Some("give each tensor of a set a name of its own".into()),
+            Self::Missing { of: 0, .. } => Some("the set is empty".into()),
+            Self::Missing { of, near, .. } => {
+                let near: Vec<String> = near.iter().map(|name| format!("{name:?}")).collect();
+                Some(format!("of {of} names these are nearest: {}", near.join(", ")))
+            }
             Self::Refused { reasons, .. } => {
                 let mut helps: Vec<String> = Vec::new();
                 for help in reasons.iter().filter_map(|(error, _)| error.help()) {

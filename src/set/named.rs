@@ -33,6 +33,28 @@ impl<T> Named<T> {
         self.places.get(name).and_then(|&place| self.entries.get(place)).map(|(_, value)| value)
     }
 
+    /// Takes one out; those behind it move up.
+    pub(super) fn remove(&mut self, name: &str) -> Option<T> {
+        let place = self.places.remove(name)?;
+        for behind in self.places.values_mut().filter(|behind| **behind > place) {
+            *behind -= 1;
+        }
+        Some(self.entries.remove(place).1)
+    }
+
+    /// The names that are most like this one: the most bytes alike from both ends, three at most.
+    pub(super) fn near(&self, name: &str) -> Vec<Arc<str>> {
+        let alike = |other: &str| {
+            let (one, other) = (name.as_bytes(), other.as_bytes());
+            let front = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+            let back = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
+            front + back
+        };
+        let mut names: Vec<&Arc<str>> = self.entries.iter().map(|(name, _)| name).collect();
+        names.sort_by_key(|name| core::cmp::Reverse(alike(name)));
+        names.into_iter().take(3).map(Arc::clone).collect()
+    }
+
     pub(super) fn entries(&self) -> &[(Arc<str>, T)] {
         &self.entries
     }

@@ -21,6 +21,8 @@ use super::cause::ShadowCause;
 use super::words::at;
 use crate::engine::Engine;
 use crate::engine::docket::{Exhibit, Extract};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::error::Cause as _;
 use crate::error::Result;
 use crate::proof::{Budget, Claim, judge};
 
@@ -261,7 +263,7 @@ impl Capsule {
         let path = path.as_ref();
         std::fs::write(path, self.to_bytes()).map_err(|error| {
             let (path, why) = (path.display().to_string(), error.to_string());
-            ShadowCause::Unwritten { path, why }.into()
+            ShadowCause::Unwritten { path, why }.by(error)
         })
     }
 

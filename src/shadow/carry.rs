@@ -180,8 +180,8 @@ macro_rules! by_name {
     )*};
 }
 by_name! {
-    DType: DType::name, DType::parse;
-    Op: Op::name, Op::parse;
+    DType: DType::name, DType::named;
+    Op: Op::name, Op::named;
     Reduction: Reduction::name, |name| Reduction::ALL.iter().find(|r| r.name() == name).copied();
     Joint: Joint::name, |name| Joint::ALL.iter().find(|j| j.name() == name).copied();
 }

@@ -13,8 +13,8 @@ causes! {
             adapter: String, file: Option<String> }, Wrong:
         ("{at} is {words}: {} of {} judged elements are outside the contract; from {from}; \
           by {kernels} on {adapter}", counts.0, counts.1)
-        help ("the kernel, or the driver's compiler, computes something else: another driver, or \
-               another `Target`, says which{}", match file {
+        help ("the kernel, or the driver's compiler, computes something else: another driver says \
+               which{}", match file {
             Some(file) => format!("; {file}"),
             None => "; `Shadow::capsule` has it as a file that `wharf doctor --replay` runs on \
                      any adapter".into(),

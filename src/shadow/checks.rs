@@ -4,6 +4,8 @@
 use super::capsule::{Capsule, Tract};
 use super::carry::absurd;
 use crate::dtype::{Class, DType};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::error::Cause as _;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::op::{Joint, Reduction};
@@ -39,7 +41,7 @@ impl Capsule {
         let path = path.as_ref();
         let bytes = std::fs::read(path).map_err(|error| {
             let (path, why) = (path.display().to_string(), error.to_string());
-            super::cause::ShadowCause::Unread { path, why }
+            super::cause::ShadowCause::Unread { path, why }.by(error)
         })?;
         Self::from_bytes(&bytes)
     }

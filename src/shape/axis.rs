@@ -2,14 +2,21 @@
 
 use core::fmt;
 
+mod only {
+    /// What is an integer is said here, and nowhere else.
+    pub trait RustInteger {}
+}
+
 /// An integer of Rust's, borrowed or not: what says an axis, a place on it or a length.
-pub trait Integer: Copy {
+pub trait Integer: Copy + only::RustInteger {
     /// Its value.
     fn wide(self) -> i128;
 }
 
 macro_rules! integers {
     ($($ty:ty)*) => {$(
+        impl only::RustInteger for $ty {}
+
         impl Integer for $ty {
             fn wide(self) -> i128 {
                 self as i128
@@ -19,6 +26,8 @@ macro_rules! integers {
 }
 
 integers! { i8 u8 i16 u16 i32 u32 i64 u64 i128 isize usize }
+
+impl<I: Integer> only::RustInteger for &I {}
 
 impl<I: Integer> Integer for &I {
     fn wide(self) -> i128 {

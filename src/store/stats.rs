@@ -9,6 +9,16 @@ fn counted(n: u64, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
+/// What the driver's allocator has of a device, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DriverMemory {
+    /// In use, by wgpu's count.
+    pub allocated: u64,
+    /// Asked of the system.
+    pub reserved: u64,
+}
+
 /// The memory of a device, counted by wharf. Printing it gives a table.
 ///
 /// Buffers of your own in which tensors lie ([`Device::wrap_buffer`](crate::Device::wrap_buffer))
@@ -36,8 +46,8 @@ pub struct Memory {
     pub tensors: u64,
     /// Buffers reserved from the driver.
     pub buffers: u64,
-    /// What the driver's allocator says, where wgpu can ask it: (allocated, reserved).
-    pub driver: Option<(u64, u64)>,
+    /// What the driver's allocator says, where wgpu can ask it.
+    pub driver: Option<DriverMemory>,
 }
 
 impl Memory {
@@ -72,7 +82,7 @@ impl fmt::Display for Memory {
             self.bytes_cap.map_or_else(|| "none".into(), b)
         )?;
         match self.driver {
-            Some((allocated, reserved)) => {
+            Some(DriverMemory { allocated, reserved }) => {
                 write!(f, "\ndriver    {} allocated of {} reserved", b(allocated), b(reserved))
             }
             None => Ok(()),

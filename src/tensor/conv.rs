@@ -116,7 +116,8 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn conv1d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<1>) -> Result<Self> {
-        asked(|| self.convolve(weight, bias, how)).map_err(|error| error.during("conv1d"))
+        let what = "conv1d";
+        asked(|| self.convolve(what, weight, bias, how)).map_err(|error| error.during(what))
     }
 
     /// The convolution of images `[n, channels, height, width]` with a weight `[out, channels /
@@ -148,7 +149,8 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn conv2d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<2>) -> Result<Self> {
-        asked(|| self.convolve(weight, bias, how)).map_err(|error| error.during("conv2d"))
+        let what = "conv2d";
+        asked(|| self.convolve(what, weight, bias, how)).map_err(|error| error.during(what))
     }
 
     /// The convolution of volumes `[n, channels, depth, height, width]` with a weight `[out,
@@ -167,11 +169,13 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn conv3d(&self, weight: &Self, bias: Option<&Self>, how: &Conv<3>) -> Result<Self> {
-        asked(|| self.convolve(weight, bias, how)).map_err(|error| error.during("conv3d"))
+        let what = "conv3d";
+        asked(|| self.convolve(what, weight, bias, how)).map_err(|error| error.during(what))
     }
 
     fn convolve<const D: usize>(
         &self,
+        what: &'static str,
         weight: &Self,
         bias: Option<&Self>,
         how: &Conv<D>,
@@ -209,10 +213,10 @@ impl Tensor {
             ConvWay::Pointwise => plus_bias(self.pointwise(weight, how, shape)?),
             ConvWay::Windows => plus_bias(self.by_windows(weight, how, shape)?),
             ConvWay::Lines(flat) => {
-                plus_bias(input.by_lines(&kernel, flat, shape)?)?.cast_to(stored)
+                plus_bias(input.by_lines(what, &kernel, flat, shape)?)?.cast_to(stored)
             }
             ConvWay::InPlace => {
-                plus_bias(input.in_place(&kernel, &whole, shape, summed)?)?.cast_to(stored)
+                plus_bias(input.in_place(&kernel, (what, &whole), shape, summed)?)?.cast_to(stored)
             }
             ConvWay::TooDeep { terms, trips } => Err(ConvCause::Terms { terms, trips }.into()),
         }
@@ -263,12 +267,12 @@ impl Tensor {
     }
 
     /// A convolution of a copy with borders, of five axes.
-    fn by_lines(&self, weight: &Self, flat: Flat, to: Shape) -> Result<Self> {
+    fn by_lines(&self, name: &'static str, weight: &Self, flat: Flat, to: Shape) -> Result<Self> {
         let [y, x] = flat.pads;
         let zero = Pad::Constant(Scalar::zero(self.dtype()));
         let padded = self.pad(&[(0, 0), (0, 0), (0, 0), y, x], zero)?;
         let args = vec![padded.arg(), weight.arg()];
-        let what = What::core(FlatCore(flat));
+        let what = What::core(FlatCore { name, flat });
         Ok(Self::deferred(&self.device, what, args, to, Stored::F32))
     }
 
@@ -297,7 +301,13 @@ impl Tensor {
     }
 
     /// Defers the kernel. If something in it is more than a segment, one half after the other.
-    fn in_place(&self, weight: &Self, part: &ConvPart, to: Shape, dtype: Stored) -> Result<Self> {
+    fn in_place(
+        &self,
+        weight: &Self,
+        (name, part): (&'static str, &ConvPart),
+        to: Shape,
+        dtype: Stored,
+    ) -> Result<Self> {
         let segment = self.device.engine.segment_elements(*dtype);
         let deferred = |what| {
             let args = vec![self.view(part.input).arg(), weight.view(part.weight).arg()];
@@ -305,9 +315,9 @@ impl Tensor {
         };
         let (axis, parts) = match part.step(segment)? {
             ConvStep::Depthwise(windows) => {
-                return deferred(What::core(WindowsCore { name: "convolution", windows }));
+                return deferred(What::core(WindowsCore { name, windows }));
             }
-            ConvStep::General => return deferred(What::core(ConvCore(part.taps))),
+            ConvStep::General => return deferred(What::core(ConvCore { name, taps: part.taps })),
             ConvStep::Halves(axis, parts) => (axis, *parts),
             ConvStep::TooLarge(largest) => {
                 return Err(ConvCause::Large { largest, segment }.into());
@@ -318,7 +328,7 @@ impl Tensor {
         in_two(place, parts, |part| {
             let mut dims = to.dims().to_vec();
             dims[place] = part.dims()[axis];
-            self.in_place(weight, &part, Shape::new(dims)?, dtype)
+            self.in_place(weight, (name, &part), Shape::new(dims)?, dtype)
         })
     }
 }

@@ -104,7 +104,10 @@ impl Tensor {
     pub fn one_hot(&self, classes: usize, dtype: DType) -> Result<Self> {
         let made = self.device.making("one_hot", dtype)?;
         let index = self.checked_index("one_hot", None, classes)?;
-        index.unsqueeze(self.shape().rank())?.eq(&self.device.iota(classes)?)?.cast_to(made.stored)
+        index
+            .unsqueeze(self.shape().rank())?
+            .eq(&self.device.counted("one_hot", classes)?)?
+            .cast_to(made.stored)
     }
 
     #[track_caller]

@@ -290,7 +290,7 @@ impl Tensor {
     #[track_caller]
     fn triangle(&self, what: &'static str, diagonals: Range<isize>) -> Result<Self> {
         // If there are no two axes, it is the error of `t`.
-        self.layout.transpose().map_err(|error| error.during(what))?;
+        self.layout.t().map_err(|error| error.during(what))?;
         let dims = self.shape().dims();
         let signed = |dim: usize| isize::try_from(dim).unwrap_or(isize::MAX);
         let [rows, columns] = [2, 1].map(|back| signed(dims[dims.len() - back]));

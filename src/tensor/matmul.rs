@@ -42,7 +42,7 @@ impl Tensor {
     pub fn matmul<'a>(&self, right: impl Into<Factor<'a>>) -> Result<Self> {
         let product = match right.into() {
             Factor::Tensor(right) => self.matmul_plain(right),
-            Factor::Transposed(weights) => weights.product(self),
+            Factor::Transposed(weights) => weights.product("matmul", self),
         };
         product.map_err(|error| error.during("matmul"))
     }

@@ -43,7 +43,7 @@ impl Tensor {
     /// let (x, _) = device.upload(&[1, 2, 3], [3])?;
     /// let other = device.reopen().await?;
     /// let (there, receipt) = x.to(&other).await?;
-    /// assert!(receipt.is_exact() && there.device().is(&other));
+    /// assert!(receipt.is_exact() && there.device().same_device(&other));
     /// # Ok(()) });
     /// ```
     #[doc(alias = "to_device")]
@@ -91,7 +91,7 @@ impl<'a> Passage<'a> {
     #[track_caller]
     pub(crate) fn decide(tensor: &'a Tensor, device: &'a Device) -> Result<Self> {
         let (carriage, to) = device.plan().accept(tensor.dtype())?;
-        let stays = tensor.device.is(device);
+        let stays = tensor.device.same_device(device);
         if !stays {
             [&tensor.device, device].iter().try_for_each(|d| d.engine.gpu.present("moving"))?;
         }
@@ -100,7 +100,7 @@ impl<'a> Passage<'a> {
     }
 
     fn stays(&self) -> bool {
-        self.tensor.device.is(self.device)
+        self.tensor.device.same_device(self.device)
     }
 
     /// Asks the guards of both devices.

@@ -4,20 +4,8 @@ use core::ops;
 
 use super::ops::{Borrowed, apply};
 use super::{Other, Tensor};
-use crate::dtype::DType;
 use crate::error::Result;
 use crate::op::Op;
-
-/// What an operator means for a dtype: logic, or bit by bit for integers.
-const fn meant(op: Op, dtype: DType) -> Op {
-    match op {
-        Op::Not if dtype.is_integer() => Op::BitNot,
-        Op::And if dtype.is_integer() => Op::BitAnd,
-        Op::Or if dtype.is_integer() => Op::BitOr,
-        Op::Xor if dtype.is_integer() => Op::BitXor,
-        op => op,
-    }
-}
 
 /// Operators between tensors, and with numbers on either side; all of them borrowed or not.
 macro_rules! operators {
@@ -32,7 +20,7 @@ macro_rules! operators {
 
             #[track_caller]
             fn $method(self, other: O) -> Result<Tensor> {
-                let (op, other) = (meant(Op::$op, self.dtype()), other.into());
+                let (op, other) = (Op::$op.meant(self.dtype()), other.into());
                 apply(self.device(), op, &[Borrowed::Tensor(&self), (&other).into()])
             }
         }
@@ -49,7 +37,7 @@ macro_rules! operators {
 
             #[track_caller]
             fn $method(self, tensor: $tensor) -> Result<Tensor> {
-                let op = meant(Op::$op, tensor.dtype());
+                let op = Op::$op.meant(tensor.dtype());
                 let sides = [Borrowed::Scalar(self.into()), Borrowed::Tensor(&tensor)];
                 apply(tensor.device(), op, &sides)
             }
@@ -76,7 +64,7 @@ macro_rules! assigning {
         impl<O: Into<Other>> ops::$trait<O> for Tensor {
             #[track_caller]
             fn $method(&mut self, other: O) {
-                let (op, other) = (meant(Op::$op, self.dtype()), other.into());
+                let (op, other) = (Op::$op.meant(self.dtype()), other.into());
                 let sides = [Borrowed::Tensor(&*self), (&other).into()];
                 self.become_or_carry($sign, apply(self.device(), op, &sides));
             }
@@ -104,7 +92,7 @@ macro_rules! prefixes {
 
             #[track_caller]
             fn $method(self) -> Result<Tensor> {
-                apply(self.device(), meant(Op::$op, self.dtype()), &[Borrowed::Tensor(&self)])
+                apply(self.device(), Op::$op.meant(self.dtype()), &[Borrowed::Tensor(&self)])
             }
         }
     )*};

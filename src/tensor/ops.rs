@@ -136,7 +136,12 @@ impl Tensor {
     pub fn apply(&self, op: impl Into<Operator>, others: &[Other]) -> Result<Self> {
         let mut operands = vec![self.into()];
         operands.extend(others.iter().map(Borrowed::from));
-        applied(&self.device, &op.into(), &operands, Stored::F32)
+        let op = op.into();
+        let what = match &op {
+            Operator::Op(op) => op.method(),
+            Operator::Formula(formula) => formula.name(),
+        };
+        applied(what, &self.device, &op, &operands, Stored::F32)
     }
 
     /// [`Tensor::choose`] between two numbers of a dtype that is named, which they must fit: see
@@ -164,7 +169,7 @@ impl Tensor {
         };
         let [yes, no] = [number(yes.into())?, number(no.into())?];
         let operands = [self.into(), Borrowed::Scalar(yes), Borrowed::Scalar(no)];
-        applied(&self.device, &Op::Where.into(), &operands, made.stored)
+        applied(what, &self.device, &Op::Where.into(), &operands, made.stored)
     }
 
     /// A number - or elements of another tensor - to the powers that stand here: [`Tensor::pow`]
@@ -179,8 +184,8 @@ impl Tensor {
     #[doc(alias = "rpow")]
     #[track_caller]
     pub fn powers_of(&self, base: impl Into<Other>) -> Result<Self> {
-        let base = base.into();
-        apply(&self.device, Op::Pow, &[(&base).into(), self.into()])
+        let (base, what) = (base.into(), "powers_of");
+        applied(what, &self.device, &Op::Pow.into(), &[(&base).into(), self.into()], Stored::F32)
     }
 
     /// As another dtype: an integer takes the nearest number that it has, from floats - cut towards
@@ -329,22 +334,19 @@ impl Tensor {
 
 #[track_caller]
 pub(super) fn apply(device: &crate::Device, op: Op, operands: &[Borrowed<'_>]) -> Result<Tensor> {
-    applied(device, &op.into(), operands, Stored::F32)
+    applied(op.method(), device, &op.into(), operands, Stored::F32)
 }
 
-/// Applies an operation, where numbers alone have this dtype.
+/// Applies an operation for a method, where numbers alone have this dtype.
 #[track_caller]
 fn applied(
+    what: &str,
     device: &crate::Device,
     operator: &Operator,
     operands: &[Borrowed<'_>],
     alone: Stored,
 ) -> Result<Tensor> {
-    let name = match operator {
-        Operator::Op(op) => op.method(),
-        Operator::Formula(formula) => formula.name(),
-    };
-    let named = |error: Error| error.during(name);
+    let named = |error: Error| error.during(what);
     // Numbers take the dtype of the values: in `where`, of the two to choose from.
     let values = if *operator == Op::Where.into() { &operands[1..] } else { operands };
     let of = |operand: &Borrowed<'_>| match operand {
@@ -354,8 +356,13 @@ fn applied(
     let common = values.iter().find_map(of).unwrap_or(alone);
     let dtypes: Vec<DType> =
         operands.iter().map(|operand| *of(operand).unwrap_or(common)).collect();
-    let (what, result) = match operator {
-        Operator::Op(op) => (What::Apply(*op), op.result(&dtypes)?),
+    let (how, result) = match operator {
+        Operator::Op(op) => {
+            let result = op.result(&dtypes).map_err(Error::from);
+            // It names the operation already.
+            let result = if what == op.method() { result } else { result.map_err(named) };
+            (What::Apply(*op), result?)
+        }
         Operator::Formula(own) => (What::Call(Arc::clone(&own.text)), own.result(&dtypes)?),
     };
     let dtype = if result == *common { common } else { Stored::BOOL };
@@ -366,7 +373,7 @@ fn applied(
             shape = shape.broadcast(t.shape()).map_err(named)?;
         }
     }
-    deferred(device, what, shape, dtype, operands, *common).map_err(named)
+    deferred(device, how, shape, dtype, operands, *common).map_err(named)
 }
 
 /// The node for an operation, stored in the memory order of its leading operand, and the view that
@@ -422,7 +429,8 @@ macro_rules! methods {
                 #[track_caller]
                 pub fn $name(&self $(, $other: impl Into<Other>)*) -> Result<Self> {
                     $(let $other: Other = $other.into();)*
-                    apply(&self.device, Op::$op, &[self.into() $(, (&$other).into())*])
+                    let op = Op::$op.meant(self.dtype());
+                    apply(&self.device, op, &[self.into() $(, (&$other).into())*])
                 }
             )*
         }
@@ -495,7 +503,7 @@ methods! {
     #[doc(alias = "negative")]
     neg() Neg "The negative: `-x`.";
     #[doc(alias = "logical_not")]
-    not() Not "Whether it does not hold, of bools: `!x`, which is `bit_not` of integers.";
+    not() Not "Whether it does not hold: `!x`. Of integers it is `bit_not`.";
     #[doc(alias = "bitwise_not")]
     bit_not() BitNot "Every bit flipped.";
     is_nan() IsNan "Whether it is NaN.";
@@ -546,11 +554,11 @@ methods! {
     #[doc(alias = "greater_equal")]
     ge(other) Ge "Whether it is greater or equal.";
     #[doc(alias = "logical_and")]
-    and(other) And "Whether both hold, of bools: `x & y`, which is `bit_and` of integers.";
+    and(other) And "Whether both hold: `x & y`. Of integers it is `bit_and`.";
     #[doc(alias = "logical_or")]
-    or(other) Or "Whether one holds, of bools: `x | y`, which is `bit_or` of integers.";
+    or(other) Or "Whether one holds: `x | y`. Of integers it is `bit_or`.";
     #[doc(alias = "logical_xor")]
-    xor(other) Xor "Whether just one holds, of bools: `x ^ y`, which is `bit_xor` of integers.";
+    xor(other) Xor "Whether just one holds: `x ^ y`. Of integers it is `bit_xor`.";
     #[doc(alias = "bitwise_and")]
     bit_and(other) BitAnd "Bits that both have.";
     #[doc(alias = "bitwise_or")]

@@ -151,9 +151,9 @@ impl Quantized {
         self.shape.dims()[1].next_multiple_of(self.form.weights())
     }
 
-    /// `x . weight^T`, for `x` of shape `[.., in]`.
+    /// `x . weight^T`, for `x` of shape `[.., in]`, by a method.
     #[track_caller]
-    pub(super) fn product(&self, x: &Tensor) -> Result<Tensor> {
+    pub(super) fn product(&self, name: &'static str, x: &Tensor) -> Result<Tensor> {
         x.device.engine.same_device(&self.values.device.engine)?;
         if !by_f32(x.dtype()) {
             return Err(QuantizedCause::Activations { dtype: x.dtype() }.into());
@@ -184,7 +184,7 @@ impl Quantized {
         let x = x.reshape_copied(rows)?;
         let dtype = x.dtype;
         let args = [&x, &self.values, &self.scales].map(Tensor::arg).to_vec();
-        let what = What::core(QuantizedProduct { form: self.form, by });
+        let what = What::core(QuantizedProduct { name, form: self.form, by });
         Ok(Tensor::deferred(&x.device, what, args, shape, dtype))
     }
 }
@@ -243,7 +243,7 @@ impl Weight<'_> {
                 }
                 x.matmul_widening(&tensor.t()?)
             }
-            Self::Quantized(weights) => weights.product(x),
+            Self::Quantized(weights) => weights.product("linear", x),
         }
     }
 }

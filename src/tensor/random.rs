@@ -68,7 +68,7 @@ impl Device {
     /// Random bits, as u32, of any [shape](IntoShape). Recorded at once.
     #[track_caller]
     pub fn random_bits(&self, key: Key, shape: impl IntoShape) -> Result<Tensor> {
-        self.draw(key, shape.into_shape()?, Stored::U32, Draw::Bits, [0; 2])
+        self.draw("random_bits", key, shape.into_shape()?, Stored::U32, Draw::Bits, [0; 2])
     }
 
     /// Uniform in 0..1, of a float dtype and any [shape](IntoShape): every multiple of 2^-24 alike
@@ -103,12 +103,12 @@ impl Device {
             if !self.caps().has(Feature::ShaderInt64) {
                 return Err(TensorCause::Draws64.into());
             }
-            return self.draw(key, shape, made.stored, Draw::Uniform64, [0; 2]);
+            return self.draw(what, key, shape, made.stored, Draw::Uniform64, [0; 2]);
         }
         let kept = made.stored.digits();
         // A power of two, by its exponent.
         let scale = (127 - kept) << 23;
-        self.draw(key, shape, made.stored, Draw::Uniform, [32 - kept, scale])
+        self.draw(what, key, shape, made.stored, Draw::Uniform, [32 - kept, scale])
     }
 
     /// Normal numbers with mean 0 and deviation 1, of f32, f16 or bf16; none beyond 6.7.
@@ -131,7 +131,7 @@ impl Device {
             return Err(only("normal", dtype, FLOATS_BY_F32));
         }
         let made = self.making("normal", dtype)?;
-        self.draw(key, shape.into_shape()?, made.stored, Draw::Normal, [0; 2])
+        self.draw("normal", key, shape.into_shape()?, made.stored, Draw::Normal, [0; 2])
     }
 
     /// Coins: `true` with this probability, to within 2^-33. Recorded at once.
@@ -152,7 +152,9 @@ impl Device {
         let shape = shape.into_shape()?;
         let threshold = (probability * 2f64.powi(32)).round() as u64;
         match u32::try_from(threshold) {
-            Ok(threshold) => self.draw(key, shape, Stored::BOOL, Draw::Chance, [threshold, 0]),
+            Ok(threshold) => {
+                self.draw("bernoulli", key, shape, Stored::BOOL, Draw::Chance, [threshold, 0])
+            }
             Err(_) => self.full(shape, true, DType::Bool),
         }
     }
@@ -193,7 +195,8 @@ impl Device {
             made.number(Scalar::from(end)).map_err(|error| error.during(what))?;
         }
         let shape = shape.into_shape()?;
-        let draw = |dtype, low| self.draw(key, shape, dtype, Draw::Below, [count as u32, low]);
+        let draw =
+            |dtype, low| self.draw(what, key, shape, dtype, Draw::Below, [count as u32, low]);
         // Drawn as 32 bits, where the range is one of theirs.
         let within = |least: i64, most: i64| least <= low && high - 1 <= most;
         if made.stored != Stored::U32 && within(i32::MIN.into(), i32::MAX.into()) {
@@ -232,6 +235,7 @@ impl Device {
     #[track_caller]
     fn draw(
         &self,
+        what: &'static str,
         key: Key,
         shape: Shape,
         dtype: Stored,
@@ -245,7 +249,7 @@ impl Device {
             Draw::Below => Lot::Below(words),
             Draw::Chance => Lot::Chance(words[0]),
         };
-        let named = Task::by("random", Oracle::Drawn { key: key.0, lot });
+        let named = Task::by(what, Oracle::Drawn { key: key.0, lot });
         let drawn = |site: Site<'_>, _: &[Operand]| {
             random::random(site, &shape, *dtype, key.0, (draw, words))
         };

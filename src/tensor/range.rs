@@ -22,8 +22,14 @@ impl Device {
     /// 0, 1, 2 .. as u32. Deferred.
     #[track_caller]
     pub(super) fn iota(&self, count: usize) -> Result<Tensor> {
+        self.counted("arange", count)
+    }
+
+    /// The same, for a method.
+    #[track_caller]
+    pub(super) fn counted(&self, what: &'static str, count: usize) -> Result<Tensor> {
         index_space(count)?;
-        let named = Task::by("iota", Oracle::Counted);
+        let named = Task::by(what, Oracle::Counted);
         let record = move |site: Site<'_>, _: &[Operand]| iota::iota(site, count);
         let core = What::core(Alone { named, record });
         Ok(Tensor::deferred(self, core, Vec::new(), Shape::new([count])?, Stored::U32))
@@ -164,7 +170,7 @@ impl Device {
         if made.rules.lossless {
             made.check_row(count, |i| Scalar::from(way(i) * step)).map_err(named)?;
         }
-        let place = self.iota(count)?.cast(stored)?;
+        let place = self.counted(what, count)?.cast(stored)?;
         let (low, high) = ((&place * step)? + start, (&place - last as f64)?);
         let high = (high * step)? + end;
         place.lt(half as f64)?.choose(&low?, &high?)?.cast_to(made.stored)
@@ -181,10 +187,10 @@ impl Device {
     #[doc(alias = "identity")]
     #[track_caller]
     pub fn eye(&self, rows: usize, columns: usize, dtype: DType) -> Result<Tensor> {
-        let made = self.making("eye", dtype)?;
-        let named = |error: Error| error.during("eye");
-        let row = self.iota(rows).map_err(named)?.unsqueeze(1)?;
-        let column = self.iota(columns).map_err(named)?;
+        let (what, made) = ("eye", self.making("eye", dtype)?);
+        let named = |error: Error| error.during(what);
+        let row = self.counted(what, rows).map_err(named)?.unsqueeze(1)?;
+        let column = self.counted(what, columns).map_err(named)?;
         row.eq(&column)?.cast_to(made.stored)
     }
 }

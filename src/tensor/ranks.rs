@@ -1,6 +1,8 @@
 //! Where values stand among others: places in a sorted list, counts of bins, quantiles, and draws
 //! by weight.
 
+use core::ops::RangeInclusive;
+
 use super::Tensor;
 use super::cause::{FLOATS_BY_F32, TensorCause, by_f32, float};
 use super::keys::Order;
@@ -129,8 +131,8 @@ impl Tensor {
         none.merging(what, Merging::Sum, 0.into(), &index, &one)
     }
 
-    /// How many elements lie in each of `bins` equal parts of `low` to `high`, as u32. A part has
-    /// its lower end, the last one its upper end too; what lies outside, and NaN, counts nowhere.
+    /// How many elements lie in each of `bins` equal parts of a range, as u32. A part has its lower
+    /// end, the last one its upper end too; what lies outside, and NaN, counts nowhere.
     /// Of floats. Which part has it is computed in f32 (f64 for f64), where the range has to be
     /// finite; an element within rounding of an end may count on its other side. Recorded at once,
     /// but for the last addition.
@@ -138,12 +140,13 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[0.1f32, 0.9, 1.0, 2.0, 7.0], [5])?;
-    /// assert_eq!(x.histogram(2, 0.0, 2.0)?.read_now::<u32>()?, [2, 2]);
+    /// assert_eq!(x.histogram(2, 0.0..=2.0)?.read_now::<u32>()?, [2, 2]);
     /// # Ok(()) });
     /// ```
     #[doc(alias = "histc")]
     #[track_caller]
-    pub fn histogram(&self, bins: usize, low: f64, high: f64) -> Result<Self> {
+    pub fn histogram(&self, bins: usize, range: RangeInclusive<f64>) -> Result<Self> {
+        let (low, high) = range.into_inner();
         let counted = || {
             float("input", self.dtype())?;
             let (wide, each) = (computed(self.dtype()), bins as f64 / (high - low));
@@ -238,50 +241,28 @@ impl Tensor {
     }
 
     /// Draws `count` places of the last axis, as u32 `[.., count]`, each with a probability in
-    /// proportion to its weight, which is a float of 0 or more: again and again the same if it is
-    /// put back (`replacement`), otherwise each at most once - and where fewer have a weight, those
-    /// of weight 0 come last. Drawn in f32; the same key draws the same. What it draws with is
-    /// recorded at once, the rest is deferred.
+    /// proportion to its weight, which is a float of 0 or more. Each is put back, and may be drawn
+    /// again: [`Tensor::multinomial_distinct`] keeps it out. Drawn in f32; the same key draws the
+    /// same. What it draws with is recorded at once, the rest is deferred.
     ///
-    /// A row of zeros alone draws its last place, again and again, or each at most once from the
-    /// first on. A row with NaN, or whose sum is infinite, draws places that mean nothing.
-    ///
-    /// Without replacement they are the [`Tensor::top_k`] of all weights, which as one list of 8
-    /// bytes each have to lie in one segment.
+    /// A row of zeros alone draws its last place, again and again. A row with NaN, or whose sum is
+    /// infinite, draws places that mean nothing.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
     /// use wharf::tensor::Key;
     ///
     /// let (weights, _) = device.upload(&[0.0f32, 3.0, 0.0, 1.0], [4])?;
-    /// let drawn = weights.multinomial(Key::new(1), 100, true)?.read_now::<u32>()?;
+    /// let drawn = weights.multinomial(Key::new(1), 100)?.read_now::<u32>()?;
     /// assert!(drawn.iter().all(|place| [1, 3].contains(place)));
-    /// let mut both = weights.multinomial(Key::new(1), 2, false)?.read_now::<u32>()?;
-    /// both.sort();
-    /// assert_eq!(both, [1, 3]);
     /// # Ok(()) });
     /// ```
     #[track_caller]
-    pub fn multinomial(&self, key: Key, count: usize, replacement: bool) -> Result<Self> {
+    pub fn multinomial(&self, key: Key, count: usize) -> Result<Self> {
         let drawn = || {
-            if !by_f32(self.dtype()) {
-                let (what, dtype) = ("weights", self.dtype());
-                return Err(TensorCause::Only { what, dtype, only: FLOATS_BY_F32 }.into());
-            }
-            let (axis, places) = self.shape().find(-1)?;
-            if places == 0 || !replacement && count > places {
+            let (weights, axis, places) = self.draws_by()?;
+            if places == 0 {
                 return Err(RankCause::Draws { count, places }.into());
-            }
-            let weights = self.cast(DType::F32)?;
-            if !replacement {
-                // The first of races whose speeds are the weights.
-                // By all bits, because the shortest times win: a coarse one of many rare places
-                // would beat what is likely. A time is neither 0 nor infinite.
-                let bits = self.device.random_bits(key, *self.shape())?.cast(DType::F32)?;
-                let luck = (bits.mul_add(-1.0 / TIMES, -0.5 / TIMES)?).maximum(LATEST - 1.0)?;
-                let time = luck.log1p()?.neg()?;
-                // By roots, whose quotients neither leave the range of f32 nor come to 0.
-                return Ok((weights.sqrt()? / time.sqrt()?)?.top_k(axis, count)?.1);
             }
             let mut dims = self.shape().dims().to_vec();
             dims[axis] = count;
@@ -292,6 +273,52 @@ impl Tensor {
             sums.searchsorted(&(luck * all)?, Insert::Right)?.minimum((places - 1) as u32)
         };
         asked(drawn).map_err(|error: Error| error.during("multinomial"))
+    }
+
+    /// [`Tensor::multinomial`] without putting back: each place is drawn at most once. Where fewer
+    /// have a weight, those of weight 0 come last; a row of zeros alone draws its places from the
+    /// first on.
+    ///
+    /// They are the [`Tensor::top_k`] of all weights, which as one list of 8 bytes each have to lie
+    /// in one segment. What it draws with is recorded at once, the rest is deferred.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::tensor::Key;
+    ///
+    /// let (weights, _) = device.upload(&[0.0f32, 3.0, 0.0, 1.0], [4])?;
+    /// let mut both = weights.multinomial_distinct(Key::new(1), 2)?.read_now::<u32>()?;
+    /// both.sort();
+    /// assert_eq!(both, [1, 3]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn multinomial_distinct(&self, key: Key, count: usize) -> Result<Self> {
+        let drawn = || {
+            let (weights, axis, places) = self.draws_by()?;
+            if places == 0 || count > places {
+                return Err(RankCause::Draws { count, places }.into());
+            }
+            // The first of races whose speeds are the weights.
+            // By all bits, because the shortest times win: a coarse one of many rare places
+            // would beat what is likely. A time is neither 0 nor infinite.
+            let bits = self.device.random_bits(key, *self.shape())?.cast(DType::F32)?;
+            let luck = (bits.mul_add(-1.0 / TIMES, -0.5 / TIMES)?).maximum(LATEST - 1.0)?;
+            let time = luck.log1p()?.neg()?;
+            // By roots, whose quotients neither leave the range of f32 nor come to 0.
+            Ok((weights.sqrt()? / time.sqrt()?)?.top_k(axis, count)?.1)
+        };
+        asked(drawn).map_err(|error: Error| error.during("multinomial_distinct"))
+    }
+
+    /// What is drawn by, its last axis, and how many places that has.
+    fn draws_by(&self) -> Result<(Self, usize, usize)> {
+        if !by_f32(self.dtype()) {
+            let (what, dtype) = ("weights", self.dtype());
+            return Err(TensorCause::Only { what, dtype, only: FLOATS_BY_F32 }.into());
+        }
+        let (axis, places) = self.shape().find(-1)?;
+        Ok((self.cast(DType::F32)?, axis, places))
     }
 }
 
@@ -311,5 +338,5 @@ causes! {
         help ("there is no value to yield: check the length first");
     Draws { count: usize, places: usize }, Shape:
         ("{count} draws from {places} places")
-        help ("from one place at least, and from as many as are drawn unless they are put back");
+        help ("from one place at least, and from as many as are drawn: `multinomial` puts back");
 }

@@ -103,7 +103,7 @@ impl Tensor {
     /// ```
     /// # wharf::testing::example(async |device| {
     /// let (x, _) = device.upload(&[1.0f32, 5.0], [1, 2])?; // mean 3, variance 4
-    /// let (y, [mean, scale]) = x.layer_norm_with_stats(1, None, None, 0.0)?;
+    /// let (y, mean, scale) = x.layer_norm_with_stats(1, None, None, 0.0)?;
     /// assert_eq!(mean.read_now::<f32>()?, [3.0]);
     /// assert_eq!((scale * 100.0)?.round()?.read_now::<f32>()?, [50.0]);
     /// assert_eq!(y.round()?.read_now::<f32>()?, [-1.0, 1.0]);
@@ -117,13 +117,13 @@ impl Tensor {
         weight: Option<&Self>,
         bias: Option<&Self>,
         eps: impl Into<f64>,
-    ) -> Result<(Self, [Self; 2])> {
+    ) -> Result<(Self, Self, Self)> {
         let (axes, eps) = (axes.into(), eps.into());
         let made = || {
             let y = self.rowwise(Rowwise::LayerNorm { eps }, &axes, ends(weight, bias))?;
             let (x, over) = (self.cast(computed(self.dtype()))?, Axes::keep(axes));
             let scale = (x.var(over.clone(), 0)? + eps)?.rsqrt()?;
-            Ok((y, [x.mean(over)?, scale]))
+            Ok((y, x.mean(over)?, scale))
         };
         asked(made).map_err(|error: Error| error.during("layer_norm_with_stats"))
     }

@@ -138,8 +138,17 @@ impl Device {
         site: CallSite,
         view: &HostBytes<'_>,
     ) -> Result<(Tensor, Receipt)> {
-        let order =
-            self.consign(Provenance::Memory(view.view()), *view.layout(), Becoming::Planned)?;
+        self.upload_becoming(site, view, Becoming::Planned)
+    }
+
+    #[track_caller]
+    fn upload_becoming(
+        &self,
+        site: CallSite,
+        view: &HostBytes<'_>,
+        becoming: Becoming,
+    ) -> Result<(Tensor, Receipt)> {
+        let order = self.consign(Provenance::Memory(view.view()), *view.layout(), becoming)?;
         self.execute(&order, site)
     }
 
@@ -148,14 +157,14 @@ impl Device {
     ///
     /// ```
     /// # wharf::testing::example(async |device| {
-    /// use wharf::{DType, HostView};
+    /// use wharf::{DType, HostBytes, HostView};
     ///
     /// let columns = HostView::column_major(&[1, 2, 3, 4, 5, 6], [3, 2])?;
     /// let (x, _) = device.upload_view(columns)?;
     /// assert_eq!(x.read_now::<i32>()?, [1, 4, 2, 5, 3, 6]);
     ///
     /// // Bytes whose dtype only the program's input says.
-    /// let bytes = HostView::from_bytes(&[1, 0, 2, 1], [2], DType::U16)?;
+    /// let bytes = HostBytes::new(&[1, 0, 2, 1], [2], DType::U16)?;
     /// let (x, _) = device.upload_view(bytes)?;
     /// assert_eq!(x.read_now::<u16>()?, [1, 258]);
     /// # Ok(()) });
@@ -163,6 +172,28 @@ impl Device {
     #[track_caller]
     pub fn upload_view<'a>(&self, view: impl Into<HostBytes<'a>>) -> Result<(Tensor, Receipt)> {
         self.upload_at(CallSite::of("upload_view"), &view.into())
+    }
+
+    /// [`Device::upload_as`] of host data of any layout; on the device it is row-major. Carried at
+    /// once.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// use wharf::{DType, HostView};
+    ///
+    /// let columns = HostView::column_major(&[1.0f64, 0.1, 3.0, 4.0], [2, 2])?;
+    /// let (x, receipt) = device.upload_view_as(columns, DType::F32)?;
+    /// assert_eq!(x.read_now::<f32>()?, [1.0, 3.0, 0.1, 4.0]);
+    /// assert_eq!(receipt.tally.rounded, 1);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn upload_view_as<'a>(
+        &self,
+        view: impl Into<HostBytes<'a>>,
+        to: DType,
+    ) -> Result<(Tensor, Receipt)> {
+        self.upload_becoming(CallSite::of("upload_view_as"), &view.into(), Becoming::Number(to))
     }
 
     /// [`Device::upload`] of values that bring their shape along: a number, arrays of arrays, a
@@ -179,16 +210,41 @@ impl Device {
     ///
     /// The dtype is Rust's type, and the plan says what becomes of it. Floats without a suffix are
     /// `f64` in Rust, not `f32`: where the plan rejects those, it is an error; one suffix makes an
-    /// `f32` of all of them, as above.
+    /// `f32` of all of them, as above, and so does [`Device::tensor_as`].
     #[doc(alias("from_array", "from_numpy"))]
     #[track_caller]
     pub fn tensor(&self, values: impl HostArray) -> Result<(Tensor, Receipt)> {
+        self.tensor_at(CallSite::of("tensor"), &values, Becoming::Planned)
+    }
+
+    /// [`Device::tensor`] as another dtype, named here, as [`Device::upload_as`] does it. Carried
+    /// at once.
+    ///
+    /// ```
+    /// # wharf::testing::example(async |device| {
+    /// let (x, receipt) = device.tensor_as([[1.0, 2.0], [0.5, 0.1]], wharf::DType::F32)?;
+    /// assert_eq!(x.read_now::<f32>()?, [1.0, 2.0, 0.5, 0.1]);
+    /// assert_eq!(receipt.tally.rounded, 1, "{receipt}");
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn tensor_as(&self, values: impl HostArray, to: DType) -> Result<(Tensor, Receipt)> {
+        self.tensor_at(CallSite::of("tensor_as"), &values, Becoming::Number(to))
+    }
+
+    #[track_caller]
+    fn tensor_at(
+        &self,
+        site: CallSite,
+        values: &impl HostArray,
+        becoming: Becoming,
+    ) -> Result<(Tensor, Receipt)> {
         let (origin, layout) = match values.lend()? {
             Handover::View(view) => (Provenance::Memory(view.bytes()), *view.layout()),
             Handover::Pieces(pieces) => (Provenance::Stream(pieces.supply), pieces.layout),
         };
-        let order = self.consign(origin, layout, Becoming::Planned)?;
-        self.execute(&order, CallSite::of("tensor"))
+        let order = self.consign(origin, layout, becoming)?;
+        self.execute(&order, site)
     }
 
     /// [`Device::upload`] as another dtype, named here: the call itself is the permission to
@@ -209,10 +265,8 @@ impl Device {
         shape: impl IntoShape,
         to: DType,
     ) -> Result<(Tensor, Receipt)> {
-        let view = HostView::new(data, shape)?;
-        let becoming = Becoming::Number(to);
-        let order = self.consign(Provenance::Memory(view.bytes()), *view.layout(), becoming)?;
-        self.execute(&order, CallSite::of("upload_as"))
+        let (site, view) = (CallSite::of("upload_as"), HostView::new(data, shape)?.into());
+        self.upload_becoming(site, &view, Becoming::Number(to))
     }
 
     /// What the plan makes of host values, or of those as what was named.

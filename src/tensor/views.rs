@@ -29,7 +29,7 @@ impl Tensor {
     #[doc(alias = "narrow")]
     #[track_caller]
     pub fn slice(&self, axis: impl Into<Axis>, range: impl Into<Interval>) -> Result<Self> {
-        Ok(self.view(self.layout.slice(axis, range, 1)?))
+        Ok(self.view(self.layout.slice(axis, range)?))
     }
 
     /// Every `step`th element of a range of one axis; a negative step walks the range backwards
@@ -50,7 +50,7 @@ impl Tensor {
         range: impl Into<Interval>,
         step: isize,
     ) -> Result<Self> {
-        Ok(self.view(self.layout.slice(axis, range, step)?))
+        Ok(self.view(self.layout.slice_step(axis, range, step)?))
     }
 
     /// Every so many-th place of an axis from the first on. No axis is as long as a step that an
@@ -143,7 +143,7 @@ impl Tensor {
     #[doc(alias = "transpose")]
     #[track_caller]
     pub fn t(&self) -> Result<Self> {
-        Ok(self.view(self.layout.transpose()?))
+        Ok(self.view(self.layout.t()?))
     }
 
     /// Repeats axes of length 1, and new ones in front, without copying: a view. `shape` is an

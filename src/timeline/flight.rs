@@ -21,7 +21,7 @@ pub(crate) struct Lap {
 
 /// Why a dispatch has no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Untimed {
+pub(crate) enum NoTime {
     /// The device has no timestamps, or there was no memory for them.
     Lacking,
     /// They have not come yet.
@@ -37,13 +37,13 @@ pub(crate) enum Untimed {
 }
 
 /// The reasons, and what is said of so many dispatches.
-pub(crate) const REASONS: [(Untimed, &str); 6] = [
-    (Untimed::Lacking, "the device has no timestamps"),
-    (Untimed::Pending, "their timestamps have not come yet"),
-    (Untimed::Lost, "their timestamps could not be read"),
-    (Untimed::Zero, "the driver wrote no timestamps"),
-    (Untimed::Backwards, "their timestamps go backwards"),
-    (Untimed::Absurd, "their timestamps say longer than the host's clock"),
+pub(crate) const REASONS: [(NoTime, &str); 6] = [
+    (NoTime::Lacking, "the device has no timestamps"),
+    (NoTime::Pending, "their timestamps have not come yet"),
+    (NoTime::Lost, "their timestamps could not be read"),
+    (NoTime::Zero, "the driver wrote no timestamps"),
+    (NoTime::Backwards, "their timestamps go backwards"),
+    (NoTime::Absurd, "their timestamps say longer than the host's clock"),
 ];
 
 /// The timestamps of a batch: before its first lap and behind each.
@@ -63,7 +63,7 @@ pub(crate) struct Flight {
     laps: Vec<Lap>,
     /// When the host began to submit it.
     pub(crate) submitted: Duration,
-    stamped: OnceLock<Result<Stamped, Untimed>>,
+    stamped: OnceLock<Result<Stamped, NoTime>>,
     solos: Arc<Solos>,
 }
 
@@ -96,7 +96,7 @@ impl Flight {
     }
 
     /// That it will have no times.
-    pub(crate) fn forgo(&self, why: Untimed) {
+    pub(crate) fn forgo(&self, why: NoTime) {
         let _ = self.stamped.set(Err(why));
     }
 
@@ -124,7 +124,7 @@ impl Flight {
 
     /// When each ticket began, and how long it took; or why that is not known. Those of one lap
     /// share its time.
-    pub(crate) fn times(&self) -> Vec<Result<Timed, Untimed>> {
+    pub(crate) fn times(&self) -> Vec<Result<Timed, NoTime>> {
         let (mut times, period) = (Vec::new(), self.period().unwrap_or(1.0));
         for (lap, time) in self.laps.iter().zip(self.laps_timed()) {
             let tickets = &self.tickets[times.len()..times.len() + lap.tickets];
@@ -140,16 +140,16 @@ impl Flight {
         times
     }
 
-    fn laps_timed(&self) -> Vec<Result<Timed, Untimed>> {
+    fn laps_timed(&self) -> Vec<Result<Timed, NoTime>> {
         let none = |why| vec![Err(why); self.laps.len()];
         let Stamped { ticks, period, arrived } = match self.stamped.get() {
-            None => return none(Untimed::Pending),
+            None => return none(NoTime::Pending),
             Some(Err(why)) => return none(*why),
             Some(Ok(stamped)) => stamped,
         };
         let timed = |pair: &[u64]| match (pair[0], pair[1]) {
-            (0, _) | (_, 0) => Err(Untimed::Zero),
-            (begin, end) if end < begin => Err(Untimed::Backwards),
+            (0, _) | (_, 0) => Err(NoTime::Zero),
+            (begin, end) if end < begin => Err(NoTime::Backwards),
             (begin, end) => Ok((begin, (end - begin) as f64 * period)),
         };
         let times: Vec<_> = ticks.windows(2).map(timed).collect();
@@ -158,7 +158,7 @@ impl Flight {
         let seen = arrived.saturating_sub(self.submitted).as_nanos() as f64;
         let sum: f64 = times.iter().flatten().map(|(_, time)| time).sum();
         let absurd = *arrived > Duration::ZERO && sum > 1.1 * seen + 1e6;
-        if absurd { none(Untimed::Absurd) } else { times }
+        if absurd { none(NoTime::Absurd) } else { times }
     }
 }
 
@@ -222,9 +222,9 @@ mod tests {
     }
 
     /// What comes of two dispatches with these timestamps, which the host saw for so long.
-    fn times(ticks: [u64; 3], milliseconds: u64) -> Vec<Result<f64, Untimed>> {
+    fn times(ticks: [u64; 3], milliseconds: u64) -> Vec<Result<f64, NoTime>> {
         let flight = flight(&[ticket(1 << 20); 2], Duration::from_secs(1));
-        assert_eq!(flight.times(), [Err(Untimed::Pending); 2], "nothing has come");
+        assert_eq!(flight.times(), [Err(NoTime::Pending); 2], "nothing has come");
         let arrived = Duration::from_secs(1) + Duration::from_millis(milliseconds);
         flight.stamp(Stamped { ticks: ticks.to_vec(), period: 10.0, arrived });
         flight.times().into_iter().map(|time| time.map(|(_, time)| time)).collect()
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn timestamps_that_make_no_sense_are_no_times() {
-        use Untimed::{Absurd, Backwards, Zero};
+        use NoTime::{Absurd, Backwards, Zero};
         for (ticks, milliseconds, want) in [
             ([1000, 1100, 1150], 10, [Ok(1000.0), Ok(500.0)]),
             ([1000, 1000, 1000], 10, [Ok(0.0); 2]),
@@ -250,9 +250,9 @@ mod tests {
     #[test]
     fn a_flight_that_was_lost_stays_so() {
         let flight = flight(&[ticket(1)], Duration::ZERO);
-        flight.forgo(Untimed::Lost);
+        flight.forgo(NoTime::Lost);
         flight.stamp(Stamped { ticks: vec![1, 2], period: 1.0, arrived: Duration::ZERO });
-        assert_eq!(flight.times(), [Err(Untimed::Lost)], "the first word counts");
+        assert_eq!(flight.times(), [Err(NoTime::Lost)], "the first word counts");
     }
 
     /// How many dispatches stand before each timestamp, and the counts of the tickets.
@@ -291,7 +291,7 @@ mod tests {
         // 10 and 30 ticks by themselves; together 120.
         let flight = stamped(&[fast, fast, slow, fast], &[1000, 1120]);
         assert_eq!(flight.times(), [Ok((1000, 80.0)), Ok((1040, 120.0)), Ok((1100, 40.0))]);
-        assert_eq!(stamped(&[fast, slow], &[0, 5]).times(), [Err(Untimed::Zero); 2]);
+        assert_eq!(stamped(&[fast, slow], &[0, 5]).times(), [Err(NoTime::Zero); 2]);
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
         let count = flown.origins.values().next().expect("one line");
         assert_eq!((count.calls, count.timed, count.nanoseconds), (3, 2, 20.0));
         assert_eq!((count.bytes, count.timed_bytes), (2048 + (1 << 20), 2048));
-        assert_eq!(flown.untimed[Untimed::Zero as usize], 1);
+        assert_eq!(flown.untimed[NoTime::Zero as usize], 1);
         let places = REASONS.iter().enumerate();
         assert!(places.into_iter().all(|(place, (why, _))| *why as usize == place), "in order");
     }

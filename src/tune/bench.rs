@@ -5,7 +5,7 @@ use half::f16;
 use crate::device::Device;
 use crate::dtype::{Class, DType, Element};
 use crate::error::{Result, mistake};
-use crate::host::HostView;
+use crate::host::HostBytes;
 use crate::host::blocks::{Blocks, Share};
 use crate::kernel::attention::choice::tuned::AttentionSize;
 use crate::kernel::choice::Problem;
@@ -141,7 +141,7 @@ impl Workshop<'_> {
     }
 
     fn carried(&self, dtype: DType, bytes: Vec<u8>, shape: Shape) -> Result<Input> {
-        let view = HostView::from_bytes(&bytes, shape, dtype)?;
+        let view = HostBytes::new(&bytes, shape, dtype)?;
         let (tensor, _) = self.device.upload_at(self.site, &view)?;
         Ok(Input { tensor, dtype, bytes })
     }
@@ -174,7 +174,7 @@ impl Workshop<'_> {
         let inputs =
             [side(0, [batch, m, k]), side(1, right)].into_iter().collect::<Result<Vec<_>>>()?;
         let right = Layout::dense(*inputs[1].tensor.shape());
-        let right = if transposed { right.transpose()? } else { right };
+        let right = if transposed { right.t()? } else { right };
         let sides = Box::new([Layout::dense(*inputs[0].tensor.shape()), right]);
         let shape = match batch {
             1 => Shape::new([m, n])?,

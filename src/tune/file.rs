@@ -19,9 +19,8 @@ use std::sync::Arc;
 
 use crate::caps::breadth::Breadth;
 use crate::device::Device;
-use crate::error::causes;
+use crate::error::{Result, causes};
 use crate::kernel::choice::{Measured, Problem, Table};
-use crate::news::{Level, Topic};
 use crate::wgsl::Target;
 
 /// The first line of a table; its number is the version of the format.
@@ -59,12 +58,11 @@ pub struct Tuned {
     origin: Origin,
     breadth: Option<Breadth>,
     entries: Vec<Measured>,
-    ignored: Option<String>,
 }
 
 impl Tuned {
     pub(super) fn of(device: &Device, breadth: Option<Breadth>, entries: Vec<Measured>) -> Self {
-        Self { origin: Origin::of(device), breadth, entries, ignored: None }
+        Self { origin: Origin::of(device), breadth, entries }
     }
 
     /// The problems that were tuned, and the kernel for each in words.
@@ -82,12 +80,6 @@ impl Tuned {
         self.breadth.map(Breadth::cores)
     }
 
-    /// Why a file was ignored, which left this empty.
-    #[must_use]
-    pub fn ignored(&self) -> Option<&str> {
-        self.ignored.as_deref()
-    }
-
     /// These entries with those of another table, which win. If that one was tuned
     /// elsewhere, it is left out.
     #[must_use]
@@ -102,44 +94,47 @@ impl Tuned {
         self
     }
 
-    /// Reads a text, for this device. A text that cannot be understood or was tuned elsewhere is
-    /// ignored as a whole: [`Tuned::ignored`] says why, and so does a warning in the log.
+    /// A table without choices, for this device: what others are merged into.
     #[must_use]
-    pub fn parse(text: &str, device: &Device) -> Self {
-        Self::understood(text, device).unwrap_or_else(|why| Self::nothing(device, why))
+    pub fn new(device: &Device) -> Self {
+        Self::of(device, None, Vec::new())
     }
 
-    fn nothing(device: &Device, why: String) -> Self {
-        Topic::Tune.tell(Level::Warn, "a table of tuned choices", format_args!("ignored: {why}"));
-        Self { ignored: Some(why), ..Self::of(device, None, Vec::new()) }
-    }
-
-    fn understood(text: &str, device: &Device) -> Result<Self, String> {
+    /// Reads a text, for this device.
+    ///
+    /// # Errors
+    /// Of kind [`Mismatch`](crate::ErrorKind::Mismatch) where it was tuned elsewhere: on another
+    /// adapter, driver, version of wharf or class of kernels; of kind
+    /// [`File`](crate::ErrorKind::File) where it is no such text, or not all of it.
+    pub fn from_text(text: &str, device: &Device) -> Result<Self> {
+        let no_table = |why: String| FileCause::NoTable { why };
         let origin = Origin::of(device);
         let mut lines = text.lines();
         if lines.next() != Some(FIRST) {
-            return Err(format!("it does not begin with {FIRST:?}"));
+            return Err(no_table(format!("it does not begin with {FIRST:?}")).into());
         }
-        for (name, want) in &origin.lines {
+        for (name, here) in &origin.lines {
             let line = lines.next().unwrap_or("");
-            let Some(got) = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(' ')) else {
-                return Err(format!("{line:?} where {name} was expected"));
-            };
-            if got != want {
-                return Err(format!("{name} {got:?}, here {want:?}"));
+            let there = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(' '));
+            let there =
+                there.ok_or_else(|| no_table(format!("{line:?} where {name} was expected")))?;
+            if there != here {
+                let (there, here) = (there.to_owned(), here.clone());
+                return Err(FileCause::Elsewhere { name, there, here }.into());
             }
         }
         let (mut breadth, mut entries) = (None, Vec::new());
         for line in lines {
             if let Some(count) = line.strip_prefix("end ") {
                 return match count.parse::<usize>() {
-                    Ok(count) if entries.len() == count => {
-                        Ok(Self { origin, breadth, entries, ignored: None })
+                    Ok(count) if entries.len() == count => Ok(Self { origin, breadth, entries }),
+                    _ => {
+                        let why = format!("{count} entries promised, {} found", entries.len());
+                        Err(no_table(why).into())
                     }
-                    _ => Err(format!("{count} entries promised, {} found", entries.len())),
                 };
             }
-            let no_entry = || format!("{line:?} is no entry");
+            let no_entry = || no_table(format!("{line:?} is no entry"));
             match line.strip_prefix("cores ") {
                 Some(cores) if breadth.is_none() && entries.is_empty() => {
                     breadth = Some(Breadth::parse(cores).ok_or_else(no_entry)?);
@@ -147,7 +142,7 @@ impl Tuned {
                 _ => entries.push(Measured::parse(line).ok_or_else(no_entry)?),
             }
         }
-        Err(format!("it breaks off after {} entries", entries.len()))
+        Err(no_table(format!("it breaks off after {} entries", entries.len())).into())
     }
 
     /// Why it is not for this device, if it is not.
@@ -159,7 +154,7 @@ impl Tuned {
     }
 
     pub(super) fn table(&self) -> Arc<Table> {
-        let Self { origin: Origin { target, .. }, breadth, ref entries, .. } = *self;
+        let Self { origin: Origin { target, .. }, breadth, ref entries } = *self;
         Arc::new(Table { target, breadth, entries: entries.clone() })
     }
 }
@@ -171,7 +166,7 @@ mod disk {
     use std::{env, fs};
 
     use super::{Device, FileCause, Origin, Tuned};
-    use crate::error::Result;
+    use crate::error::{Cause as _, Error, Result};
 
     impl Tuned {
         /// Writes the text to a file, whole or not at all. Missing folders are created.
@@ -183,7 +178,7 @@ mod disk {
         /// # let path = std::env::temp_dir().join(format!("tuned-{}.txt", std::process::id()));
         /// let tuned = device.tune(&[SumSize::rows(4, 1000).into()], |_| ()).await?;
         /// tuned.save(&path)?;
-        /// let again = Tuned::load(&path, &device); // when the program starts once more
+        /// let again = Tuned::load(&path, &device)?; // when the program starts once more
         /// assert_eq!(again.to_string(), tuned.to_string());
         /// # std::fs::remove_file(&path).expect("it is there");
         /// # Ok(()) });
@@ -205,33 +200,42 @@ mod disk {
             write().map_err(|error| {
                 let _ = fs::remove_file(&beside);
                 let (path, message) = (path.display().to_string(), error.to_string());
-                FileCause::NotSaved { path, message }.into()
+                FileCause::NotSaved { path, message }.by(error)
             })
         }
 
-        /// Reads a file, for this device. A file that is missing, cannot be understood, or was
-        /// written for another adapter, driver or version is ignored, never an error:
-        /// [`Tuned::ignored`] says why.
+        /// Reads a file, for this device.
         ///
         /// ```
         /// # wharf::testing::example(async |device| {
+        /// use std::error::Error as _;
+        /// use std::io;
         /// use wharf::tune::Tuned;
         ///
-        /// let tuned = Tuned::load("there/is/none.txt", &device);
-        /// assert!(tuned.ignored().is_some_and(|why| why.contains("none.txt")));
-        /// let device = device.with_tuned(&tuned); // as it was
+        /// let device = match Tuned::load("there/is/none.txt", &device) {
+        ///     Ok(tuned) => device.with_tuned(&tuned),
+        ///     Err(error) => {
+        ///         let said = error.source().and_then(|said| said.downcast_ref::<io::Error>());
+        ///         assert_eq!(said.map(io::Error::kind), Some(io::ErrorKind::NotFound));
+        ///         device // as it was: nothing has been tuned yet
+        ///     }
+        /// };
         /// # let _ = device;
         /// # Ok(()) });
         /// ```
-        #[must_use]
-        pub fn load(path: impl AsRef<Path>, device: &Device) -> Self {
+        ///
+        /// # Errors
+        /// As [`Tuned::from_text`], and where it cannot be read.
+        pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Self> {
             let path = path.as_ref();
-            let at = |why: String| format!("{}: {why}", path.display());
-            let text = fs::read(path).map_err(|error| error.to_string());
-            let text = text
-                .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is no text".to_owned()));
-            let understood = text.and_then(|text| Self::understood(&text, device));
-            understood.unwrap_or_else(|why| Self::nothing(device, at(why)))
+            let read = || {
+                let bytes = fs::read(path)
+                    .map_err(|error| FileCause::Unread { why: error.to_string() }.by(error))?;
+                let text = String::from_utf8(bytes)
+                    .map_err(|_| FileCause::NoTable { why: "it is no text".into() })?;
+                Self::from_text(&text, device)
+            };
+            read().map_err(|error: Error| error.during(path.to_string_lossy()))
         }
 
         /// Where a file for this device would lie among the user's caches, if there is such a
@@ -281,4 +285,14 @@ causes! {
     NotSaved { path: String, message: String }, File:
         ("writing {path}: {message}")
         help ("name a file in a folder that can be written");
+    /// It cannot be read, or is not there yet.
+    Unread { why: String }, File:
+        ("tuned choices cannot be read: {why}")
+        help ("where none have been saved yet, tune: `device.tune`, and `Tuned::save`");
+    NoTable { why: String }, File:
+        ("no table of tuned choices: {why}")
+        help ("tune again, and save what comes of it");
+    Elsewhere { name: &'static str, there: String, here: String }, Mismatch:
+        ("tuned elsewhere: {name} {there:?}, here {here:?}")
+        help ("what is fastest there need not be so here: tune again");
 }

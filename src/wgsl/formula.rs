@@ -156,14 +156,14 @@ impl Definition {
 
 /// How much work a body is to compile, in additions.
 fn effort(plain: &str) -> u32 {
-    let called = tokens(plain).filter(|at| Op::parse(&plain[at.clone()]).is_some()).count();
+    let called = tokens(plain).filter(|at| Op::named(&plain[at.clone()]).is_some()).count();
     let signs = plain.matches(|c| "+-*/%<>&|^".contains(c)).count();
     (1 + 4 * called + signs) as u32
 }
 
 /// What a function that is called by this name is for a kind.
 pub(super) fn meant(word: &str, kind: Kind) -> Result<String, String> {
-    let Some(op) = Op::parse(word) else {
+    let Some(op) = Op::named(word) else {
         if kind == Kind::F64 && !OF_F64.contains(&word) {
             return Err(format!("`{word}` is no function of f64"));
         }

@@ -55,6 +55,7 @@ impl Target {
 
     /// Of kernels that load little, each of it once and all of it in a row. Where words are
     /// gathered as fast as halves of them, they are.
+    #[doc(hidden)]
     #[must_use]
     pub fn of_streams(self, caps: &Caps) -> Self {
         match self {
@@ -92,6 +93,7 @@ impl Target {
     }
 
     /// Invocations per workgroup of the streaming kernels.
+    #[doc(hidden)]
     #[must_use]
     pub const fn workgroup(self) -> u32 {
         match self {

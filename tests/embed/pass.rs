@@ -66,7 +66,7 @@ fn what_a_pass_runs_is_known_on_paper() {
             let _ = writeln!(page, "{chip}, {}: {} dispatches", storage.name(), ran.dispatches());
             let mut kernels = BTreeMap::new();
             for kernel in &ran.kernels {
-                let (count, bytes) = kernels.entry(kernel.name).or_insert((0, 0));
+                let (count, bytes) = kernels.entry(kernel.name()).or_insert((0, 0));
                 (*count, *bytes) = (*count + kernel.dispatches.len(), *bytes + kernel.bytes);
             }
             for (name, (count, bytes)) in kernels {

@@ -123,7 +123,7 @@ fn hex(text: &str) -> Vec<u64> {
 }
 
 fn dtype(name: &str) -> DType {
-    DType::parse(name).unwrap_or(DType::F32)
+    name.parse().unwrap_or(DType::F32)
 }
 
 /// Every elementwise case.

@@ -5,7 +5,7 @@ use wharf::half::{bf16, f16};
 use wharf::io::{Archive, FileTensor};
 use wharf::set::Arrival;
 use wharf::tensor::Blocks;
-use wharf::{DType, Device, ErrorKind, HostView, Policy, Shipment, TensorSet};
+use wharf::{DType, Device, ErrorKind, HostBytes, HostView, Policy, Shipment, TensorSet};
 
 use super::capable;
 use super::formats::{golden, load};
@@ -280,7 +280,7 @@ fn by_file(form: Blocks) {
         let whole = HostView::new(&wide, shape).expect("it fits");
         let want = parts(&carried(&device, form, &whole).0);
         let mut shipment = Shipment::new();
-        let view = HostView::from_bytes(bytes, shape, dtype).expect("it fits");
+        let view = HostBytes::new(bytes, shape, dtype).expect("it fits");
         shipment.add_as("w", view, form).expect("new");
         let (set, receipt) = device.upload_set(&shipment).expect("they become blocks");
         assert!(parts(&set) == want, "{dtype}");

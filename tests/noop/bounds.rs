@@ -55,7 +55,8 @@ fn narrow<S: Integer, T: Integer>(device: &Device) {
     let pair = format!("{} -> {}", S::DTYPE, T::DTYPE);
     assert_eq!(outside.is_empty(), S::DTYPE.fits_in(T::DTYPE), "{pair}");
     let (values, want) = (repeated(&those::<S>(&inside)), repeated(&those::<T>(&inside)));
-    let exact = Tally { exact: COUNT as u64, ..Tally::default() };
+    let mut exact = Tally::default();
+    exact.exact = COUNT as u64;
     let (up, receipt) = device.upload_as(&values, COUNT, T::DTYPE).expect(&pair);
     assert_eq!((up.read_now::<T>().expect(&pair), receipt.tally), (want.clone(), exact), "{pair}");
     let (stored, _) = device.upload(&values, COUNT).expect(&pair);

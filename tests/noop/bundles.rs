@@ -1,7 +1,8 @@
 //! Files of several arrays (npz): as numpy writes them, stored and deflated, and with something
 //! wrong in them.
 
-use std::io::Write;
+use std::error::Error as _;
+use std::io::{self, Write};
 
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
@@ -458,4 +459,25 @@ fn two_who_read_a_member_do_not_make_each_other_begin_again() {
         .map(|set| set.get("x").expect("there").read_bytes_now().expect("read"));
     assert!(all[0].len() == 12_000_000 && all[0] == all[1], "the same");
     let _ = std::fs::remove_file(&path);
+}
+
+/// A program asks whether a file is there yet of what the system said, in words and as its kind.
+#[test]
+fn what_the_system_said_is_the_source() {
+    let kind = |error: &wharf::Error| {
+        let said = error.source().and_then(|said| said.downcast_ref::<io::Error>());
+        said.map(io::Error::kind)
+    };
+    let lost = Archive::open("there/is/none.npz").expect_err("there is none");
+    assert_eq!(kind(&lost), Some(io::ErrorKind::NotFound), "{lost}");
+    assert_eq!(kind(&lost.clone()), Some(io::ErrorKind::NotFound), "whoever has it");
+    let text = lost.to_string();
+    let said = lost.source().map(ToString::to_string).expect("it has a source");
+    assert!(text.ends_with(&said), "{text}: {said}");
+    let folder = Archive::open(env!("CARGO_MANIFEST_DIR")).expect_err("it is no file");
+    assert_eq!(kind(&folder), Some(io::ErrorKind::Other), "{folder}");
+    let nowhere = TensorSet::new().save("there/is/none.safetensors").expect_err("no folder");
+    assert_eq!(kind(&nowhere), Some(io::ErrorKind::NotFound), "{nowhere}");
+    let other = Archive::from_bytes(&b"no format"[..]).expect_err("it is none");
+    assert!(other.source().is_none(), "nobody else said anything: {other}");
 }

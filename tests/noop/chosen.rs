@@ -95,7 +95,7 @@ fn answer(device: &Device, dtype: DType, make: Make) -> String {
     for run in &told.kernels {
         let groups: Vec<String> =
             run.dispatches.iter().map(|[x, y, z]| format!("{x}x{y}x{z}")).collect();
-        let _ = write!(text, "    {} {}", run.name, groups.join(" "));
+        let _ = write!(text, "    {} {}", run.name(), groups.join(" "));
         run.remarks.iter().for_each(|remark| {
             let _ = write!(text, "; {remark}");
         });
@@ -157,7 +157,10 @@ fn narrow_weights_are_read_as_they_lie() {
                 let weights = device.blank([1024, 512], weights).expect("it fits");
                 let told = x.linear(&weights, None).expect("it is recorded").explain();
                 assert!(told.error.is_none(), "{name}: {:?}", told.error);
-                told.kernels.iter().map(|k| (k.name, k.dispatches.clone())).collect::<Vec<_>>()
+                told.kernels
+                    .iter()
+                    .map(|k| (k.name().to_owned(), k.dispatches.clone()))
+                    .collect::<Vec<_>>()
             };
             let want = told(DType::F32);
             for narrow in [DType::F16, DType::Bf16, DType::F8E4M3] {
@@ -168,11 +171,11 @@ fn narrow_weights_are_read_as_they_lie() {
 }
 
 /// A device on paper, and the names of the kernels that compute something there.
-fn ran(caps: &Caps, make: impl Fn(&Device) -> Result<Tensor>) -> Vec<&'static str> {
+fn ran(caps: &Caps, make: impl Fn(&Device) -> Result<Tensor>) -> Vec<String> {
     let device = Device::on_paper(caps, &Policy::exact()).expect("it is on paper");
     let told = make(&device).expect("it is recorded").explain();
     assert!(told.error.is_none(), "{:?}", told.error);
-    told.kernels.iter().map(|kernel| kernel.name).collect()
+    told.kernels.iter().map(|kernel| kernel.name().to_owned()).collect()
 }
 
 /// However long an expression is, and however few views a kernel may read.

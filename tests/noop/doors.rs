@@ -58,20 +58,32 @@ const fn door(
 
 /// Every door that carries what it is told, in the order of their lines.
 fn doors() -> Vec<Door> {
-    [carriers(), saves()].into_iter().flatten().collect()
+    [uploads(), carriers(), saves()].into_iter().flatten().collect()
 }
 
-/// Doors to devices, and back to the host.
-fn carriers() -> Vec<Door> {
+/// Doors to devices.
+fn uploads() -> Vec<Door> {
     vec![
         door("upload", Up, &[320], |s| s.here.upload(&DATA, 80).map(drop)),
         door("upload_as", Up, &[640], |s| s.here.upload_as(&DATA, 80, DType::F64).map(drop)),
         door("upload_view", Up, &[320], |s| s.here.upload_view(view()?).map(drop)),
+        door("upload_view_as", Up, &[640], |s| {
+            s.here.upload_view_as(view()?, DType::F64).map(drop)
+        }),
         door("tensor", Up, &[320], |s| s.here.tensor([[0.5f32; 40]; 2]).map(drop)),
+        door("tensor_as", Up, &[640], |s| {
+            s.here.tensor_as([[0.5f32; 40]; 2], DType::F64).map(drop)
+        }),
         door("upload_set", Up, &[8, 320], |s| s.here.upload_set(&shipment()?).map(drop)),
         door("upload_set_with", Up, &[8, 320], |s| {
             s.here.upload_set_with(&shipment()?, |_| ()).map(drop)
         }),
+    ]
+}
+
+/// Doors back to the host, and to other devices.
+fn carriers() -> Vec<Door> {
+    vec![
         door("read", Down, &[160], |s| block_on(s.tensor.read::<f32>()).map(drop)),
         door("read_into", Down, &[160], |s| block_on(s.tensor.read_into(&mut [0f32; 40]))),
         door("read_now", Down, &[160], |s| s.tensor.read_now::<f32>().map(drop)),
@@ -125,6 +137,7 @@ fn carriers() -> Vec<Door> {
             block_on(s.set.to_with(&s.there, |_| ())).map(drop)
         }),
         door("set.to_now", Over, &[8, 160], |s| s.set.to_now(&s.there).map(drop)),
+        door("set.to_with_now", Over, &[8, 160], |s| s.set.to_with_now(&s.there, |_| ()).map(drop)),
     ]
 }
 
@@ -159,6 +172,14 @@ fn tuners() -> Vec<Door> {
             let same = Formula::new("same(x)", "x")?;
             block_on(same.check_integers(&s.here, |x| x[0])).map(drop)
         }),
+        door("formula.check_now", Up, &[], |s| {
+            let same = Formula::new("same(x)", "x")?;
+            same.check_now(&s.here, &Contract::ulp(0.0), |x| x[0]).map(drop)
+        }),
+        door("formula.check_integers_now", Up, &[], |s| {
+            let same = Formula::new("same(x)", "x")?;
+            same.check_integers_now(&s.here, |x| x[0]).map(drop)
+        }),
         door("kernel.check", Up, &[], |s| {
             let (kernel, contract) = (copies("f32")?, Contract::ulp(0.0));
             block_on(kernel.check(&s.here, &contract, |x| x[0].clone(), same)).map(drop)
@@ -167,10 +188,22 @@ fn tuners() -> Vec<Door> {
             let kernel = copies("u32")?;
             block_on(kernel.check_integers(&s.here, .., |x| x[0].clone(), same)).map(drop)
         }),
+        door("kernel.check_now", Up, &[], |s| {
+            let (kernel, contract) = (copies("f32")?, Contract::ulp(0.0));
+            kernel.check_now(&s.here, &contract, |x| x[0].clone(), same).map(drop)
+        }),
+        door("kernel.check_integers_now", Up, &[], |s| {
+            let kernel = copies("u32")?;
+            kernel.check_integers_now(&s.here, .., |x| x[0].clone(), same).map(drop)
+        }),
         door("tune", Up, &[], |s| block_on(s.here.tune(&PROBLEMS, |_| ())).map(drop)),
         door("replay", Up, &[], |s| {
             let capsule = include_bytes!("../goldens/capsules/a_lane_swapped.capsule");
             block_on(s.here.replay(&Capsule::from_bytes(capsule)?)).map(drop)
+        }),
+        door("replay_now", Up, &[], |s| {
+            let capsule = include_bytes!("../goldens/capsules/a_lane_swapped.capsule");
+            s.here.replay_now(&Capsule::from_bytes(capsule)?).map(drop)
         }),
         door("tune_now", Up, &[], |s| s.here.tune_now(&PROBLEMS, |_| ()).map(drop)),
     ]
@@ -287,11 +320,12 @@ impl Door {
             all.reverse();
             for c in &all {
                 assert_eq!((c.call, c.direction), (name, direction), "{ledger}");
-                let at = c.location;
+                let at = c.line;
                 assert!(self.has(at.file(), at.line()), "{name}, not its row: {at}");
             }
             let bytes: Vec<u64> = all.iter().map(|c| c.bytes).collect();
-            let total = Total { count: bytes.len() as u64, bytes: bytes.iter().sum() };
+            let mut total = Total::default();
+            (total.count, total.bytes) = (bytes.len() as u64, bytes.iter().sum());
             let mut totals = [Total::default(); 2];
             totals[usize::from(direction == Direction::Down)] = total;
             assert_eq!([ledger.up, ledger.down], totals, "{name}: {ledger}");
@@ -366,10 +400,10 @@ fn tuning_and_checks_cross_under_the_callers_line() {
         let want = if door.name.starts_with("tune") { Err(ErrorKind::Wrong) } else { Ok(()) };
         assert_eq!(said, want, "{}", door.name);
         let ledger = stage.here.ledger();
-        let once = if door.name == "replay" { 1 } else { 2 };
+        let once = if door.name.starts_with("replay") { 1 } else { 2 };
         assert!(ledger.up.count.min(ledger.down.count) >= once, "{}: {ledger}", door.name);
         for c in &ledger.largest {
-            let at = c.location;
+            let at = c.line;
             assert!(c.call == door.name && door.has(at.file(), at.line()), "{ledger}");
         }
     }

@@ -10,7 +10,7 @@ use wharf::caps::{Caps, fixtures};
 use wharf::half::f16;
 use wharf::io::Archive;
 use wharf::ledger::Crossings;
-use wharf::{DType, ErrorKind, HostView, Policy, Shipment, Tensor};
+use wharf::{DType, ErrorKind, HostBytes, Policy, Shipment, Tensor};
 
 use super::formats::opened;
 use super::loads::{bytes, raw};
@@ -116,7 +116,7 @@ fn what_is_saved_is_read_by_another_bit_by_bit() {
     let all = menagerie();
     let mut shipment = Shipment::new();
     for (name, (dtype, _), shape, data) in &all {
-        let view = HostView::from_bytes(data, shape, *dtype).expect("it fits");
+        let view = HostBytes::new(data, shape, *dtype).expect("it fits");
         shipment.add(name, view).expect("new");
     }
     let (set, _) = device.upload_set(&shipment).expect("lavapipe has all");

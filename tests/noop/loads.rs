@@ -6,7 +6,7 @@ use std::time::Duration;
 use wharf::dtype::{f8e4m3, f8e5m2};
 use wharf::half::{bf16, f16};
 use wharf::plan::How;
-use wharf::{DType, Error, ErrorKind, HostView, Shipment};
+use wharf::{DType, Error, ErrorKind, HostBytes, HostView, Shipment};
 
 use super::capable;
 
@@ -27,7 +27,7 @@ fn bytes_of_every_dtype_arrive_from_every_alignment() {
         let data = bytes(dtype, 3 * 701);
         for shift in 0..8 {
             let padded = [&vec![0xee; shift][..], &data].concat();
-            let view = HostView::from_bytes(&padded[shift..], [3, 701], dtype).expect("it fits");
+            let view = HostBytes::new(&padded[shift..], [3, 701], dtype).expect("it fits");
             let mut shipment = Shipment::new();
             shipment.add("x", view).expect("the first of its name");
             assert_eq!(format!("{shipment:?}"), format!("{{\"x\": {dtype} [3, 701] row-major}}"));
@@ -68,7 +68,7 @@ fn a_named_dtype_is_what_upload_as_makes_of_it() {
     for to in [DType::F16, DType::Bf16, DType::F64, DType::F32] {
         let (tensor, alone) = device.upload_as(&values, 5000, to).expect("a conversion");
         let mut shipment = Shipment::new();
-        let odd = HostView::from_bytes(&padded[1..], 5000, DType::F32).expect("it fits");
+        let odd = HostBytes::new(&padded[1..], 5000, DType::F32).expect("it fits");
         let even = HostView::new(&values, 5000).expect("it fits");
         shipment.add_as("odd", odd, to).expect("new").add_as("even", even, to).expect("new");
         let (set, receipt) = device.upload_set(&shipment).expect("a conversion");
@@ -97,13 +97,13 @@ fn what_is_converted_on_its_way_never_takes_its_old_size() {
 #[test]
 fn what_is_no_tensor_is_said_with_both_numbers() {
     let seven = [0u8; 7];
-    let error = HostView::from_bytes(&seven, [2], DType::F32).expect_err("a byte is missing");
+    let error = HostBytes::new(&seven, [2], DType::F32).expect_err("a byte is missing");
     assert_eq!(error.to_string(), "7 bytes for [2] of f32, which has 8");
     assert_eq!(error.kind(), ErrorKind::Shape, "{error}");
-    let huge = HostView::from_bytes(&seven, [1 << 62], DType::F64).expect_err("no memory has it");
+    let huge = HostBytes::new(&seven, [1 << 62], DType::F64).expect_err("no memory has it");
     let text = "7 bytes for [4611686018427387904] of f64, which has 36893488147419103232";
     assert_eq!(huge.to_string(), text);
-    let error = HostView::from_bytes(&[0, 1, 1, 7], 4, DType::Bool).expect_err("7 is no bool");
+    let error = HostBytes::new(&[0, 1, 1, 7], 4, DType::Bool).expect_err("7 is no bool");
     assert_eq!(error.to_string(), "byte 7 at index 3 is no bool, which is 0 or 1");
     assert_eq!(error.kind(), ErrorKind::Conversion, "{error}");
     let mut shipment = Shipment::new();

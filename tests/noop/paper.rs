@@ -153,8 +153,8 @@ fn a_program_runs_up_to_its_first_read() {
     assert_eq!(device.prewarm(&results).expect("there is nothing to do"), 0);
     results.iter().for_each(|tensor| tensor.compute().expect("it is recorded"));
     device.flush().expect("nothing is there");
-    device.done_now().expect("nothing is waited for");
-    pollster::block_on(device.done()).expect("nothing is waited for");
+    device.synchronize_now().expect("nothing is waited for");
+    pollster::block_on(device.synchronize()).expect("nothing is waited for");
     assert!(results[0].explain().kernels.is_empty(), "it has a value, on paper");
     drop(results);
     assert_eq!(device.memory().bytes_live, 0);
@@ -298,7 +298,7 @@ fn what_two_views_read_is_computed_once() {
     let product = x.matmul(&x).expect("it is recorded");
     let sum = product.t().and_then(|turned| &product + turned).expect("it is recorded");
     let told = sum.explain();
-    let products = told.kernels.iter().filter(|kernel| kernel.name.contains("matmul"));
+    let products = told.kernels.iter().filter(|kernel| kernel.name().contains("matmul"));
     assert_eq!(products.map(|kernel| kernel.dispatches.len()).sum::<usize>(), 1, "{told}");
 }
 
@@ -310,7 +310,7 @@ fn large_windows_are_pooled_by_rows_and_by_columns() {
     let names = |pool: fn(&Tensor, &Pooling<2>) -> wharf::Result<Tensor>, size, stride| {
         let how = Pooling::new([size; 2]).stride([stride; 2]);
         let kernels = pool(&x, &how).expect("they fit").explain().kernels;
-        kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>()
+        kernels.iter().map(|kernel| kernel.name().to_owned()).collect::<Vec<_>>()
     };
     let [highest, mean] = [Tensor::max_pool::<2>, Tensor::avg_pool::<2>];
     assert_eq!(names(highest, 17, 1), ["windows"; 2]);

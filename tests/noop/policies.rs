@@ -6,7 +6,7 @@ use wharf::host::Tally;
 use wharf::io::Archive;
 use wharf::plan::How;
 use wharf::testing::noop;
-use wharf::{DType, Device, ErrorKind, HostView, Policy, Shipment, TensorSet};
+use wharf::{DType, Device, ErrorKind, HostBytes, Policy, Shipment, TensorSet};
 
 use super::capable;
 use super::formats::{Modelled, model, numbers};
@@ -81,7 +81,7 @@ fn whole(values: Wide) -> TensorSet {
     let zeros = vec![0; 8 * BEFORE];
     let bytes = values.bytes();
     let mut shipment = Shipment::new();
-    let view = |bytes, count: usize| HostView::from_bytes(bytes, [count], values.dtype());
+    let view = |bytes, count: usize| HostBytes::new(bytes, [count], values.dtype());
     shipment.add("before", view(&zeros, BEFORE).expect("it fits")).expect("new");
     shipment.add("x", view(&bytes, 4).expect("it fits")).expect("new");
     capable().upload_set(&shipment).expect("lavapipe has all").0

@@ -48,7 +48,8 @@ fn without_timestamps_the_report_says_so_and_has_the_wall_time() {
         let profile = device.profile();
         work(&device).expect("it runs");
         let report = profile.report().expect("a report");
-        assert_eq!(report.untimed, [(report.dispatches, why)]);
+        let [untimed] = &*report.untimed else { panic!("one reason: {report}") };
+        assert_eq!((untimed.count, untimed.why), (report.dispatches, why));
         assert_eq!((report.up.bytes, report.down.bytes), (16384, 16384));
         assert!(report.device.is_zero() && !report.wall.is_zero(), "{report}");
         assert!(report.rows.iter().all(|row| row.timed == 0 && row.time.is_zero()), "{report}");
@@ -305,7 +306,7 @@ fn lost(device: &Device, all: &[(&str, Make<'_>)]) -> String {
         make().and_then(|y| y.contiguous()?.compute()).unwrap_or_else(|e| panic!("{what}: {e}"));
         let rows = profile.report().expect("a report").rows.into_iter();
         let elsewhere = rows.filter(|row| row.line.file() != file!());
-        elsewhere.map(move |row| format!("{what}: {} at {}\n", row.kernel, row.line))
+        elsewhere.map(move |row| format!("{what}: {} at {}\n", row.kernel(), row.line))
     });
     lost.collect()
 }

@@ -5,8 +5,9 @@ use wharf::caps::{Caps, fixtures};
 use wharf::half::f16;
 use wharf::ledger::Crossings;
 use wharf::plan::How;
+use wharf::tensor::Blocks;
 use wharf::testing::noop;
-use wharf::{DType, Device, HostView, HostViewMut, Policy, Shipment};
+use wharf::{DType, Device, ErrorKind, HostView, HostViewMut, Policy, Shipment, TensorSet};
 
 fn open(caps: Caps, policy: &Policy) -> Device {
     pollster::block_on(async {
@@ -44,7 +45,7 @@ fn a_set_goes_up_over_and_comes_down_blocking() {
     let mut out = [9.0f32; 6];
     home.read_view_now(&mut HostViewMut::strided(&mut out, [3], &[-2], 4).unwrap()).unwrap();
     assert_eq!(out, [-2.0, 9.0, 0.1, 9.0, 0.5, 9.0], "every second place, backwards");
-    let lines: Vec<u32> = here.ledger().largest.iter().map(|c| c.location.line()).collect();
+    let lines: Vec<u32> = here.ledger().largest.iter().map(|c| c.line.line()).collect();
     assert!(lines.iter().all(|line| (20..60).contains(line)), "the lines of this test: {lines:?}");
 }
 
@@ -110,4 +111,54 @@ fn what_does_not_cross_is_in_no_ledger() {
     drop(guard);
     let _ = tensor.to_now(&there).unwrap();
     assert_eq!((here.ledger().down.bytes, there.ledger().up.bytes), (12_000_000, 12_000_000));
+}
+
+/// Of a set as large as a model's, what was meant is named.
+#[test]
+fn a_name_that_is_missing_is_told_with_those_that_are_near() {
+    let device = open(fixtures::lavapipe(), &Policy::exact());
+    let mut set = TensorSet::new();
+    let empty = set.tensor("a").expect_err("there is none");
+    assert_eq!(empty.help().as_deref(), Some("the set is empty"), "{empty:?}");
+    let x = device.zeros(1, DType::F32).unwrap();
+    for name in ["embed", "layers.0.bias", "layers.0.weight", "layers.1.weight", "norm"] {
+        set.insert(name, x.clone()).unwrap();
+    }
+    let error = set.tensor("layers.2.weight").expect_err("there are two layers");
+    assert_eq!(error.kind(), ErrorKind::Missing, "{error:?}");
+    assert_eq!(error.to_string(), "there is no tensor \"layers.2.weight\"");
+    let near = "\"layers.0.weight\", \"layers.1.weight\", \"layers.0.bias\"";
+    assert_eq!(error.help(), Some(format!("of 5 names these are nearest: {near}")));
+    assert!(set.tensor("norm").is_ok(), "it is there");
+}
+
+#[test]
+fn what_is_taken_out_of_a_set_leaves_the_order_of_the_rest() {
+    let device = open(fixtures::lavapipe(), &Policy::exact());
+    let mut set = TensorSet::new();
+    for (n, name) in (1..).zip(["a", "b", "c"]) {
+        set.insert(name, device.zeros(n, DType::F32).unwrap()).unwrap();
+    }
+    assert_eq!(set.remove("b").map(|b| b.shape().elements()), Some(2));
+    assert!(set.remove("b").is_none(), "only once");
+    assert_eq!(set.names().collect::<Vec<_>>(), ["a", "c"]);
+    assert_eq!(set.tensor("c").unwrap().shape().dims(), [3], "it is found where it is now");
+    set.insert("b", device.zeros(4, DType::F32).unwrap()).expect("the name is free again");
+    let names: Vec<String> = set.into_iter().map(|(name, _)| name.to_string()).collect();
+    assert_eq!(names, ["a", "c", "b"]);
+}
+
+#[test]
+fn weights_in_blocks_go_into_a_set_whole_or_not_at_all() {
+    let device = open(fixtures::lavapipe(), &Policy::exact());
+    let ones = device.ones([2, 64], DType::F32).unwrap();
+    let (weights, _) = ones.quantize_now(Blocks::Q8).expect("they are whole blocks");
+    let mut set = TensorSet::new();
+    set.insert("up.scales", ones).unwrap();
+    let error = set.insert_quantized("up", &weights).expect_err("a name is taken");
+    assert_eq!(error.to_string(), "the name \"up.scales\" is taken in this set");
+    assert_eq!(set.len(), 1, "nothing was added");
+    set.insert_quantized("down", &weights).expect("both are free");
+    let again = set.quantized("down").expect("both are there");
+    assert_eq!((again.form(), again.shape()), (Blocks::Q8, weights.shape()));
 }

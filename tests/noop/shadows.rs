@@ -38,7 +38,7 @@ fn the_first_operation_is_the_error_of_every_read_while_the_shadow_lives() {
     assert!(text.contains("on WebGPU baseline"), "{text}");
     assert!(error.help().is_some_and(|help| help.contains("--replay")), "{error:?}");
     let report = pollster::block_on(shadow.report()).expect("a report");
-    assert!(report.left_out.iter().any(|row| row.2 == "after the first wrong one"), "{report}");
+    assert!(report.left_out.iter().any(|row| row.why == "after the first wrong one"), "{report}");
     drop(shadow);
     work(&device).expect("nobody looks");
 }
@@ -121,7 +121,7 @@ const CORES: [(&str, Compute); 13] = [
     ("interpolate", |x| x.interpolate([5, 9], Interpolation::Linear(Align::Edges))),
     ("interpolate", |x| x.interpolate([11, 9], Interpolation::Cubic(Align::Edges))),
     ("max_pool", |x| x.max_pool(&Pooling::new([2, 3]))),
-    ("convolution", |x| {
+    ("conv2d", |x| {
         let (taps, _) = x.device().upload(&[0.8125f32; 36], [2, 3, 3, 2])?;
         x.conv2d(&taps, None, &Conv::new())
     }),

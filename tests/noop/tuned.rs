@@ -1,13 +1,14 @@
-//! Tables of tuning results, on paper: which files count, which are ignored and why, and that a
+//! Tables of tuning results, on paper: which files count, which are refused and why, and that a
 //! choice is used where it applies.
 
-use std::fs;
+use std::error::Error as _;
+use std::{fs, io};
 
 use wharf::caps::{Caps, DeviceType, Feature, fixtures};
 use wharf::tensor::{Align, Attention, Blocks, Conv, Interpolation, Order, Pad, Quantized};
 use wharf::tune::{AttentionSize, Problem, ProductSize, RowsSize};
 use wharf::tune::{SortSize, SumSize, Tuned, WeightsSize};
-use wharf::{DType, Device, Target, Tensor};
+use wharf::{DType, Device, ErrorKind, Result, Target, Tensor};
 
 use super::open;
 
@@ -17,7 +18,7 @@ fn here() -> Device {
 
 /// A file for this device, with these entries.
 fn text(device: &Device, entries: &[&str]) -> String {
-    let empty = Tuned::parse("", device).to_string();
+    let empty = Tuned::new(device).to_string();
     let head = empty.strip_suffix("end 0\n").expect("a table ends with its count");
     let lines: String = entries.iter().map(|entry| format!("{entry}\n")).collect();
     format!("{head}{lines}end {}\n", entries.len())
@@ -33,8 +34,7 @@ const ENTRIES: &[&str] = &[
 fn a_table_comes_back_from_its_text() {
     let device = here();
     let text = text(&device, ENTRIES);
-    let tuned = Tuned::parse(&text, &device);
-    assert_eq!(tuned.ignored(), None, "{text}");
+    let tuned = Tuned::from_text(&text, &device).expect("it is for this device");
     assert_eq!(tuned.to_string(), text);
     let kernels: Vec<(String, String)> =
         tuned.iter().map(|(problem, kernel)| (problem.to_string(), kernel)).collect();
@@ -47,7 +47,7 @@ fn a_table_comes_back_from_its_text() {
 }
 
 #[test]
-fn what_is_corrupt_or_foreign_is_ignored_with_its_reason() {
+fn what_is_corrupt_or_foreign_is_an_error_with_its_reason() {
     let device = here();
     let whole = text(&device, ENTRIES);
     let cut = |at: &str| whole[..whole.find(at).expect("it is there")].to_owned();
@@ -84,37 +84,42 @@ fn what_is_corrupt_or_foreign_is_ignored_with_its_reason() {
         }),
     ];
     for (text, want) in cases {
-        let tuned = Tuned::parse(&text, &device);
-        assert_eq!(tuned.ignored(), Some(&*want), "{text}");
-        assert_eq!(tuned.iter().len(), 0, "nothing of it counts");
+        let error = Tuned::from_text(&text, &device).expect_err("nothing of it counts");
+        assert!(error.to_string().ends_with(&want), "{error}: {text}");
+        let foreign = error.to_string().starts_with("tuned elsewhere: ");
+        let kind = if foreign { ErrorKind::Mismatch } else { ErrorKind::File };
+        assert_eq!((error.kind(), foreign), (kind, want.contains(", here ")), "{error}");
     }
     let driver = whole.lines().find(|line| line.starts_with("driver ")).expect("it is there");
-    let other = Tuned::parse(&whole.replacen(driver, "driver other, 1.0", 1), &device);
-    let why = other.ignored().unwrap_or_default();
-    assert!(why.starts_with("driver \"other, 1.0\", here "), "{why}");
-    let kernels = Tuned::parse(&whole, &device.with_target(Target::Gpu));
-    assert_eq!(kernels.ignored(), Some("kernels \"Cpu64\", here \"Gpu\""));
+    let refused = |text: &str, device: &Device| {
+        Tuned::from_text(text, device).expect_err("tuned elsewhere").to_string()
+    };
+    let why = refused(&whole.replacen(driver, "driver other, 1.0", 1), &device);
+    assert!(why.starts_with("tuned elsewhere: driver \"other, 1.0\", here "), "{why}");
+    let why = refused(&whole, &device.with_target(Target::Gpu));
+    assert_eq!(why, "tuned elsewhere: kernels \"Cpu64\", here \"Gpu\"");
 }
 
 #[test]
-fn files_are_kept_and_a_missing_one_is_ignored() {
+fn files_are_kept_and_a_missing_one_is_told_from_a_wrong_one() {
     let device = here();
     let folder = std::env::temp_dir().join(format!("wharf-tuned-{}", std::process::id()));
     let path = folder.join("below").join("table.txt");
-    let missing = Tuned::load(&path, &device);
-    let why = missing.ignored().unwrap_or_default();
-    assert!(why.contains("table.txt: "), "{why}");
-    let tuned = Tuned::parse(&text(&device, ENTRIES), &device);
+    let missing = Tuned::load(&path, &device).expect_err("there is none");
+    assert!(missing.to_string().contains("table.txt: "), "{missing}");
+    let said = missing.source().and_then(|said| said.downcast_ref::<io::Error>());
+    assert_eq!(said.map(io::Error::kind), Some(io::ErrorKind::NotFound), "none yet");
+    let tuned = Tuned::from_text(&text(&device, ENTRIES), &device).expect("it is whole");
     tuned.save(&path).expect("a temporary folder can be written");
-    let again = Tuned::load(&path, &device);
-    assert_eq!((again.ignored(), again.to_string()), (None, tuned.to_string()));
+    let again = Tuned::load(&path, &device).expect("it was saved here");
+    assert_eq!(again.to_string(), tuned.to_string());
     assert_eq!(fs::read_dir(folder.join("below")).expect("made").count(), 1, "nothing beside it");
     fs::write(&path, [0xff, 0xfe, 0x00]).expect("a temporary folder can be written");
-    let why = Tuned::load(&path, &device);
-    assert!(why.ignored().is_some_and(|why| why.ends_with("it is no text")), "{why:?}");
+    let wrong = Tuned::load(&path, &device).expect_err("it is no text");
+    assert!(wrong.source().is_none() && wrong.to_string().ends_with("it is no text"), "{wrong}");
     // The path has a file where a folder should be.
     let error = tuned.save(path.join("below")).expect_err("no folder");
-    assert_eq!(error.kind(), wharf::ErrorKind::File, "{error}");
+    assert_eq!(error.kind(), ErrorKind::File, "{error}");
     fs::remove_dir_all(&folder).expect("a temporary folder can be removed");
     let cache = Tuned::cache_path(&device).map(|path| path.display().to_string());
     assert!(cache.is_none_or(|path| path.contains("wharf")), "among the caches");
@@ -131,7 +136,7 @@ fn two_who_save_to_one_path_do_not_write_into_each_others_file() {
     std::thread::scope(|scope| {
         for text in &tables {
             scope.spawn(|| {
-                let tuned = Tuned::parse(text, &device);
+                let tuned = Tuned::from_text(text, &device).expect("a table");
                 for n in 0..500 {
                     tuned.save(&path).unwrap_or_else(|error| panic!("save {n}: {error}"));
                     let found = fs::read_to_string(&path).expect("it is there");
@@ -146,7 +151,7 @@ fn two_who_save_to_one_path_do_not_write_into_each_others_file() {
 #[test]
 fn what_was_tuned_is_used_where_it_applies() {
     let plain = here();
-    let tuned = Tuned::parse(&text(&plain, ENTRIES), &plain);
+    let tuned = Tuned::from_text(&text(&plain, ENTRIES), &plain).expect("a table");
     let device = plain.with_tuned(&tuned);
     let explained = |device: &Device, dims: [usize; 3], dtype| {
         let [m, n, k] = dims;
@@ -188,8 +193,7 @@ fn what_was_tuned_with_subgroups_is_not_run_without_them() {
         .map(|caps| open(caps).with_target(Target::Gpu));
     let entry = "product f32 [n,k] 1 1 4096 4096 = \
                  vector 1 subgroups sums 4x4 lanes 64 passes 1 @ 1.0000";
-    let tuned = Tuned::parse(&text(&with, &[entry]), &without);
-    assert_eq!(tuned.ignored(), None, "it is the same adapter");
+    let tuned = Tuned::from_text(&text(&with, &[entry]), &without).expect("a table");
     let product = |device: &Device| {
         let device = device.with_tuned(&tuned);
         let x = device.zeros([1, 4096], DType::F32)?;
@@ -205,7 +209,7 @@ fn what_was_tuned_with_subgroups_is_not_run_without_them() {
 #[test]
 fn a_table_of_another_adapter_is_not_used() {
     let (plain, other) = (here(), open(Caps::webgpu_baseline()));
-    let tuned = Tuned::parse(&text(&plain, ENTRIES), &plain);
+    let tuned = Tuned::from_text(&text(&plain, ENTRIES), &plain).expect("a table");
     let device = other.with_tuned(&tuned);
     let a = device.zeros([512, 512], DType::F32).expect("it fits");
     let text = a.matmul(&a).expect("they fit").explain().to_string();
@@ -215,15 +219,15 @@ fn a_table_of_another_adapter_is_not_used() {
 #[test]
 fn tables_are_merged_and_the_newer_one_wins() {
     let device = here();
-    let older = Tuned::parse(&text(&device, &ENTRIES[..2]), &device);
+    let older = Tuned::from_text(&text(&device, &ENTRIES[..2]), &device).expect("a table");
     let newer = ENTRIES[0].replace("4x8", "8x8");
-    let newer = Tuned::parse(&text(&device, &[&newer, ENTRIES[2]]), &device);
+    let newer = Tuned::from_text(&text(&device, &[&newer, ENTRIES[2]]), &device).expect("a table");
     let both: Vec<String> = older.merged(&newer).iter().map(|(_, kernel)| kernel).collect();
     let want = ["tile sums 1x4 lanes 8 passes 2", "tile sums 8x8 lanes 8 passes 1", "built-in"];
     assert_eq!(both, want.map(String::from));
 }
 
-type Operation = fn(&Tensor) -> wharf::Result<Tensor>;
+type Operation = fn(&Tensor) -> Result<Tensor>;
 
 /// An entry that is not what is built in, and an operation that it is for.
 const KINDS: [(&str, Operation); 7] = [
@@ -239,7 +243,7 @@ const KINDS: [(&str, Operation); 7] = [
     ("weights q8 64 32 4096 = staged 1", |x| x.linear(&weights(x.device())?, None)),
 ];
 
-fn weights(device: &Device) -> wharf::Result<Quantized> {
+fn weights(device: &Device) -> Result<Quantized> {
     let values = device.zeros([32, 4096], DType::I8)?;
     Quantized::of(&values, &device.zeros([32, 128], DType::F16)?)
 }
@@ -257,8 +261,8 @@ fn explained(device: &Device, operation: Operation) -> (String, String) {
 fn an_entry_of_every_kind_is_obeyed_by_what_it_is_for_and_by_nothing_else() {
     let plain = here().with_target(Target::Gpu);
     for (kind, (entry, _)) in KINDS.iter().enumerate() {
-        let tuned = Tuned::parse(&text(&plain, &[&*format!("{entry} @ 1.0000")]), &plain);
-        assert_eq!(tuned.ignored(), None, "{entry}");
+        let tuned = Tuned::from_text(&text(&plain, &[&*format!("{entry} @ 1.0000")]), &plain)
+            .expect("a table");
         let device = plain.with_tuned(&tuned);
         for (other, (_, operation)) in KINDS.iter().enumerate() {
             let (said, work) = explained(&device, *operation);
@@ -299,31 +303,30 @@ fn what_is_asked_for_is_noted_once_and_by_nobody_else() {
 }
 
 /// A table that says how many cores a GPU has, and nothing else.
-fn of_cores(device: &Device, cores: &str) -> Tuned {
+fn of_cores(device: &Device, cores: &str) -> Result<Tuned> {
     let text = text(device, &[]).replace("end 0", &format!("cores {cores}\nend 0"));
-    Tuned::parse(&text, device)
+    Tuned::from_text(&text, device)
 }
 
 #[test]
 fn cores_are_kept_and_only_before_all_entries_and_once() {
     let device = here().with_target(Target::Gpu);
-    let tuned = of_cores(&device, "7");
-    assert_eq!((tuned.ignored(), tuned.cores()), (None, Some(7)));
-    let again = Tuned::parse(&tuned.to_string(), &device);
+    let tuned = of_cores(&device, "7").expect("a table");
+    assert_eq!(tuned.cores(), Some(7));
+    let again = Tuned::from_text(&tuned.to_string(), &device).expect("a table");
     assert_eq!((again.cores(), again.to_string()), (Some(7), tuned.to_string()));
-    assert_eq!(Tuned::parse(&text(&device, &[]), &device).cores(), None, "of nothing timed");
+    assert_eq!(Tuned::new(&device).cores(), None, "of nothing timed");
     for wrong in ["3", "1025", "few", "7\ncores 7"] {
-        let ignored = of_cores(&device, wrong);
+        let error = of_cores(&device, wrong).expect_err("nothing of it counts").to_string();
         let line = wrong.lines().last().unwrap_or_default().replace("cores ", "");
-        assert_eq!(ignored.ignored(), Some(&*format!("\"cores {line}\" is no entry")), "{wrong}");
-        assert_eq!(ignored.cores(), None, "nothing of it counts");
+        assert!(error.ends_with(&format!(": \"cores {line}\" is no entry")), "{error}");
     }
-    let late =
-        Tuned::parse(&text(&device, &["sum 64 4096 1 = lanes chunks 4 @ 1.0", "cores 7"]), &device);
-    assert_eq!(late.ignored(), Some("\"cores 7\" is no entry"));
-    let (older, newer) = (of_cores(&device, "7"), of_cores(&device, "9"));
+    let late = text(&device, &["sum 64 4096 1 = lanes chunks 4 @ 1.0", "cores 7"]);
+    let late = Tuned::from_text(&late, &device).expect_err("cores come first").to_string();
+    assert!(late.ends_with("\"cores 7\" is no entry"), "{late}");
+    let [older, newer] = ["7", "9"].map(|cores| of_cores(&device, cores).expect("a table"));
     assert_eq!(older.clone().merged(&newer).cores(), Some(9));
-    assert_eq!(older.merged(&Tuned::parse(&text(&device, &[]), &device)).cores(), Some(7));
+    assert_eq!(older.merged(&Tuned::new(&device)).cores(), Some(7));
 }
 
 /// What is chosen by how many cores there are, of 64 x 4096 elements.
@@ -363,9 +366,10 @@ const BY_CORES: [(&str, Operation); 9] = [
 #[test]
 fn cores_that_were_timed_are_what_everything_is_chosen_for() {
     let plain = here().with_target(Target::Gpu);
-    let few = plain.with_tuned(&of_cores(&plain, "6"));
-    let usual = plain.with_tuned(&of_cores(&plain, "128"));
-    let of_processor = here().with_tuned(&of_cores(&here(), "6")).with_target(Target::Gpu);
+    let few = plain.with_tuned(&of_cores(&plain, "6").expect("a table"));
+    let usual = plain.with_tuned(&of_cores(&plain, "128").expect("a table"));
+    let of_processor =
+        here().with_tuned(&of_cores(&here(), "6").expect("a table")).with_target(Target::Gpu);
     let alike = BY_CORES
         .iter()
         .filter(|(_, operation)| explained(&few, *operation).1 == explained(&plain, *operation).1);

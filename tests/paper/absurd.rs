@@ -38,7 +38,7 @@ fn sizes(random: &mut Random, n: usize) -> Vec<usize> {
 fn ask(layout: &Layout) {
     let elements = layout.shape().elements();
     let _ = (layout.is_dense(), layout.overlaps(), layout.span(), layout.collapse());
-    let _ = (layout.to_string(), format!("{layout:?}"), layout.transpose().is_ok());
+    let _ = (layout.to_string(), format!("{layout:?}"), layout.t().is_ok());
     for n in [0, elements / 2, elements.saturating_sub(1), usize::MAX] {
         let _ = (layout.place(n), layout.check_within(n).is_ok());
     }
@@ -53,8 +53,8 @@ fn views(layout: &Layout, random: &mut Random) -> Vec<Layout> {
     let dims = sizes(random, RANK_MAX + 3);
     let axes: Vec<usize> = sizes(random, RANK_MAX + 3);
     let all = [
-        layout.slice(axis, a..b, step),
-        layout.slice(axis, 0..layout.shape().dims().get(axis).copied().unwrap_or(b), step),
+        layout.slice_step(axis, a..b, step),
+        layout.slice_step(axis, 0..layout.shape().dims().get(axis).copied().unwrap_or(b), step),
         layout.flip(axis),
         layout.permute(&axes),
         layout.broadcast_to(&dims),
@@ -199,7 +199,7 @@ fn policies_that_allow_nothing_or_everything_upload_or_refuse() {
                 assert_eq!(fit.is_ok(), stored.is_some(), "{to}: {fit:?}");
             }
             arrives(device.upload(&[f64::MAX; 3], [3]), (&device, DType::F64), 3);
-            let _ = (device.flush(), device.trim(), device.compact(), device.done_now());
+            let _ = (device.flush(), device.trim(), device.compact(), device.synchronize_now());
         }
     }
 }
@@ -423,8 +423,8 @@ fn a_destroyed_device_answers_with_errors() {
             ("flush", device.flush().err()),
             ("trim", device.trim().err()),
             ("compact", device.compact().err()),
-            ("done_now", device.done_now().err()),
-            ("done", pollster::block_on(device.done()).err()),
+            ("synchronize_now", device.synchronize_now().err()),
+            ("done", pollster::block_on(device.synchronize()).err()),
         ];
         for (call, error) in told {
             let lost = error.as_ref().is_some_and(wharf::Error::is_device_lost);

@@ -238,7 +238,7 @@ fn the_books_balance() {
     assert_eq!((ledger.up.count, ledger.up.bytes), (1, 800));
     assert_eq!((ledger.down.count, ledger.down.bytes), (1, 800));
     assert_eq!(ledger.largest.len(), 2);
-    assert!(ledger.largest.iter().all(|c| c.location.file() == file!()), "{ledger}");
+    assert!(ledger.largest.iter().all(|c| c.line.file() == file!()), "{ledger}");
     assert_eq!((memory.bytes_live, memory.tensors), (800, 1));
     let sum = memory.bytes_live + memory.bytes_padding + memory.bytes_pooled;
     assert_eq!(sum, memory.bytes_reserved, "{memory}");
@@ -252,14 +252,14 @@ fn the_books_balance() {
 fn handles_with_other_permissions_share_the_device() {
     let strict = baseline(&Policy::exact());
     let loose = strict.with_policy(&Policy::exact().allow(DType::F64, DType::F32));
-    assert!(strict.is(&loose), "the same device");
-    assert!(!strict.is(&baseline(&Policy::exact())), "not another");
+    assert!(strict.same_device(&loose), "the same device");
+    assert!(!strict.same_device(&baseline(&Policy::exact())), "not another");
     assert!(strict.upload(&[1.0f64], ()).is_err());
     let (tensor, _) = loose.upload(&[1.5f64], ()).unwrap();
     assert_eq!(tensor.read_scalar_now::<f32>().unwrap().to_bits(), 1.5f32.to_bits());
     assert_eq!(strict.memory().tensors, 1, "one store");
     let fresh = pollster::block_on(loose.reopen()).unwrap();
-    assert!(!fresh.is(&loose), "a fresh device");
+    assert!(!fresh.same_device(&loose), "a fresh device");
     assert_eq!(fresh.plan(), loose.plan(), "with the same plan");
     assert_eq!(Caps::webgpu_baseline(), *fresh.caps());
 }

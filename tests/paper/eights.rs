@@ -175,7 +175,7 @@ const COMPUTES: &[(&str, Call)] = &[
     ("rfft", |x| x.rfft(1, None)),
     ("selu", |x| x.selu()),
     ("cross_entropy", |x| x.cross_entropy(1, &x.device().zeros(4, DType::U32)?)),
-    ("histogram", |x| x.histogram(2, 0.0, 1.0)),
+    ("histogram", |x| x.histogram(2, 0.0..=1.0)),
     ("quantile", |x| x.median(0)),
     ("index_add", |x| x.index_add(0, &x.device().zeros(4, DType::U32)?, x)),
     ("scatter_max", |x| x.scatter_max(0, &x.device().zeros([4, 4], DType::U32)?, x)),
@@ -247,8 +247,9 @@ fn what_moves_takes_what_is_only_stored() {
             let x = device.ones([2, 4], of).unwrap();
             let y = x.linear(&weight, None).unwrap();
             assert_eq!(y.dtype(), of, "weights of {dtype} are widened");
-            let kernels =
-                |y: &Tensor| y.explain().kernels.iter().map(|k| k.name).collect::<Vec<_>>();
+            let kernels = |y: &Tensor| {
+                y.explain().kernels.iter().map(|k| k.name().to_owned()).collect::<Vec<_>>()
+            };
             let wide = x.linear(&device.ones([8, 4], of).unwrap(), None).unwrap();
             assert_eq!(kernels(&y), kernels(&wide), "where they are loaded");
         }

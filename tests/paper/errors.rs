@@ -50,19 +50,19 @@ fn views() {
     let shape = ErrorKind::Shape;
     let no_axis = "axis 2 does not exist in [2, 3] of rank 2";
     let axes = "its axes are 0 to 1, counted from 0 or back from -1";
-    says(layout.slice(2, 0..1, 1), shape, no_axis, axes);
+    says(layout.slice(2, 0..1), shape, no_axis, axes);
     says(layout.flip(2), shape, no_axis, axes);
     says(layout.squeeze(2), shape, no_axis, axes);
     says(layout.windows(2, 1, 1), shape, no_axis, axes);
     let text = "range 1..4 is outside axis 1 of length 3";
     let help = "the axis has `0..3`, of which this is `1..3`";
-    says(layout.slice(1, 1..4, 1), shape, text, help);
+    says(layout.slice(1, 1..4), shape, text, help);
     let backwards = Range { start: 3, end: 2 };
     let (text, help) =
         ("range 3..2 on axis 1 ends before it begins", "the lower end comes first: `2..3`");
-    says(layout.slice(1, backwards, 1), shape, text, help);
+    says(layout.slice(1, backwards), shape, text, help);
     let step = "a step is at least 1 forwards, or -1 and below backwards";
-    says(layout.slice(0, 0..2, 0), ErrorKind::Argument, "step 0 on axis 0", step);
+    says(layout.slice_step(0, 0..2, 0), ErrorKind::Argument, "step 0 on axis 0", step);
     let text = "[0, 0] is not a permutation of the 2 axes";
     says(layout.permute([0, 0]), shape, text, ORDER);
     says(layout.permute([0; 0]), shape, "[] is not a permutation of the 2 axes", ORDER);
@@ -91,11 +91,11 @@ fn axes_and_places_as_they_are_given() {
         "its axes are 0 to 1, counted from 0 or back from -1",
     );
     says(layout.flip(-3), shape, text, help);
-    says(layout.slice(-3i64, .., 1), shape, text, help);
+    says(layout.slice(-3i64, ..), shape, text, help);
     let text = format!("axis {} does not exist in [2, 3] of rank 2", usize::MAX);
     says(layout.flip(usize::MAX), shape, &text, help);
     let rank = "`reshape`, `at` and `unsqueeze` change the rank";
-    says(dense([3]).transpose(), shape, "[3] has rank 1, not 2 or more", rank);
+    says(dense([3]).t(), shape, "[3] has rank 1, not 2 or more", rank);
     let text = "axis 1 does not exist in [3] of rank 1";
     let alone = "its axes are 0 alone, counted from 0 or back from -1";
     says(dense([3]).flip(1), shape, text, alone);
@@ -113,18 +113,18 @@ fn axes_and_places_as_they_are_given() {
     let none = "the axis has `0..3`, of which this is `3..3`";
     let first = "the axis has `0..3`, of which this is `0..0`";
     let text = "range -4.. is outside axis -1 of length 3";
-    says(layout.slice(-1, -4.., 1), shape, text, all);
-    says(layout.slice(1, 4.., 1), shape, "range 4.. is outside axis 1 of length 3", none);
-    says(layout.slice(1, ..=3, 1), shape, "range ..=3 is outside axis 1 of length 3", all);
-    says(layout.slice(1, ..-4, 1), shape, "range ..-4 is outside axis 1 of length 3", first);
+    says(layout.slice(-1, -4..), shape, text, all);
+    says(layout.slice(1, 4..), shape, "range 4.. is outside axis 1 of length 3", none);
+    says(layout.slice(1, ..=3), shape, "range ..=3 is outside axis 1 of length 3", all);
+    says(layout.slice(1, ..-4), shape, "range ..-4 is outside axis 1 of length 3", first);
     let (text, help) =
         ("range 2..-2 on axis 1 ends before it begins", "the lower end comes first: `1..2`");
-    says(layout.slice(1, 2..-2, 1), shape, text, help);
+    says(layout.slice(1, 2..-2), shape, text, help);
     let (text, help) =
         ("range 2..=0 on axis 1 ends before it begins", "the lower end comes first: `0..3`");
-    says(layout.slice(1, 2..=0, 1), shape, text, help);
+    says(layout.slice(1, 2..=0), shape, text, help);
     let text = "range ..=-5 is outside axis 1 of length 3";
-    says(layout.slice(1, ..=-5, 1), shape, text, first);
+    says(layout.slice(1, ..=-5), shape, text, first);
 
     let text = "place 3 is outside axis -1 of length 3";
     says(layout.select(-1, 3), ErrorKind::Index, text, places);
@@ -168,7 +168,7 @@ fn shapes_of_views() {
     let help = "the lengths multiply to as many; one may be -1: `reshape([-1, ..])`";
     says(layout.reshape([4]), ErrorKind::Shape, text, help);
     says(
-        layout.transpose().unwrap().reshape([6]),
+        layout.t().unwrap().reshape([6]),
         ErrorKind::Layout,
         "[3, 2] with strides [1, 3] cannot be viewed as [6]",
         "`reshape_copied` copies what no view can express",
@@ -287,6 +287,6 @@ fn devices_tensors_and_futures_travel() {
     const fn travels<T: Send>(_: &T) {}
     let device = capable();
     let x = device.ones([2], wharf::DType::F32).unwrap();
-    travels(&(&device, &x, device.done(), x.read::<f32>(), x.to(&device)));
+    travels(&(&device, &x, device.synchronize(), x.read::<f32>(), x.to(&device)));
     travels(&(Adapter::best(), Adapter::list(), device.reopen()));
 }

@@ -72,7 +72,7 @@ fn rows_and_scans_name_themselves() {
             mended: f32(&i32).and_then(|x| x.rms_norm(.., Some(&f32(&i32)?), 0.0)),
         },
         Row {
-            refused: i32.layer_norm_with_stats(1, None, None, 0.0).map(|(y, _)| y),
+            refused: i32.layer_norm_with_stats(1, None, None, 0.0).map(|(y, ..)| y),
             text: "layer_norm_with_stats: layer_norm: i32, not a float",
             help: CAST,
             mended: f32(&i32).and_then(|x| Ok(x.layer_norm_with_stats(1, None, None, 0.0)?.0)),
@@ -380,13 +380,13 @@ fn operators_and_numbers_beside_them_say_what_they_take() {
         Row {
             refused: &x & &whole,
             text: "and: dtypes differ: f32 and i32",
-            help: "and takes bool: cast both",
+            help: "and takes bool; bit_and i8, u8, i16, u16, i32, u32, i64, u64: cast both",
             mended: whole.cast(DType::Bool).and_then(|y| x.cast(DType::Bool)? & y),
         },
         Row {
             refused: &x | 1,
             text: "or does not exist for f32",
-            help: "or takes bool: cast to one of them",
+            help: "or takes bool; bit_or i8, u8, i16, u16, i32, u32, i64, u64: cast to one of them",
             mended: x.cast(DType::Bool).and_then(|x| x | true),
         },
         Row {
@@ -403,7 +403,7 @@ fn operators_and_numbers_beside_them_say_what_they_take() {
         },
         Row {
             refused: whole.maximum(half::f16::ONE),
-            text: "max: scalar 1.0 is a float, i32 an integer",
+            text: "maximum: scalar 1.0 is a float, i32 an integer",
             help: FLOAT,
             mended: whole.maximum(1usize),
         },

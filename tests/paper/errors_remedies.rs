@@ -299,7 +299,7 @@ fn numbers_out_of_range_are_arguments() {
         device.integers(key, [2], 3..3, DType::I32),
         x.attention(&x, &x, &Attention::new().softcap(0.0)),
         x.quantile(2, 1.5),
-        x.histogram(0, 0.0, 1.0),
+        x.histogram(0, 0.0..=1.0),
         x.conv1d(&x, None, &convs.stride([0])),
         x.conv1d(&x, None, &convs.output_padding([1])),
         x.conv_transpose1d(&x, None, &convs.output_padding([1])),

@@ -134,22 +134,22 @@ fn what_ranks_names_what_does_not_fit() {
             mended: whole.cast(DType::F32).and_then(|list| list.searchsorted(&x, Insert::Left)),
         },
         Row {
-            refused: x.histogram(4, 1.0, 1.0),
+            refused: x.histogram(4, 1.0..=1.0),
             text: "histogram: 4 bins of 1.0 to 1.0",
             help: BINS,
-            mended: x.histogram(4, 1.0, 2.0),
+            mended: x.histogram(4, 1.0..=2.0),
         },
         Row {
-            refused: x.histogram(4, -3e38, 3e38),
+            refused: x.histogram(4, -3e38..=3e38),
             text: "histogram: 4 bins of -3e38 to 3e38",
             help: BINS,
-            mended: x.cast(DType::F64).and_then(|x| x.histogram(4, -3e38, 3e38)),
+            mended: x.cast(DType::F64).and_then(|x| x.histogram(4, -3e38..=3e38)),
         },
         Row {
-            refused: x.histogram(usize::MAX, 0.0, 1.0),
+            refused: x.histogram(usize::MAX, 0.0..=1.0),
             text: "histogram: 18446744073709551615 bins of 0.0 to 1.0",
             help: BINS,
-            mended: x.histogram(1 << 10, 0.0, 1.0),
+            mended: x.histogram(1 << 10, 0.0..=1.0),
         },
         Row {
             refused: x.quantile(1, 50.0),
@@ -164,10 +164,10 @@ fn what_ranks_names_what_does_not_fit() {
             mended: none.median(0),
         },
         Row {
-            refused: x.multinomial(key, 4, false),
-            text: "multinomial: 4 draws from 3 places",
-            help: "from one place at least, and from as many as are drawn unless they are put back",
-            mended: x.multinomial(key, 4, true),
+            refused: x.multinomial_distinct(key, 4),
+            text: "multinomial_distinct: 4 draws from 3 places",
+            help: "from one place at least, and from as many as are drawn: `multinomial` puts back",
+            mended: x.multinomial(key, 4),
         },
         Row {
             refused: whole.median(0),

@@ -46,6 +46,8 @@ mod layouts;
 #[cfg(test)]
 mod mistakes;
 #[cfg(test)]
+mod names;
+#[cfg(test)]
 mod operations;
 #[cfg(test)]
 mod plans;

@@ -59,7 +59,7 @@ const OTHERS: &str = "device dtype layout shape explain lend lend_mut picture co
     flatten flip permute move_axis swap_axes squeeze unsqueeze t to copy_to_buffer read \
     read_array read_as read_bytes read_into read_view read_scalar save_npy equal allclose assign \
     assign_at assign_slice apply reduce choose_as pad cast cast_checked cast_saturating \
-    multinomial quantize dim unstack grid_sample_nearest";
+    multinomial multinomial_distinct quantize dim unstack grid_sample_nearest";
 
 /// What numpy judges, in `tests/programs`.
 const OF_PROGRAMS: &str = "unit powers_of argmax_last argmin_last slogdet zeros_like ones_like \

@@ -101,7 +101,7 @@ fn whoever_waits_gets_an_error_in_time() {
         ("read", Box::new(|| pollster::block_on(y.read::<f32>()).map(drop))),
         ("read_bytes_now", Box::new(|| y.read_bytes_now().map(drop))),
         ("picture", Box::new(|| y.picture_now().map(drop))),
-        ("done_now", Box::new(|| device.done_now())),
+        ("synchronize_now", Box::new(|| device.synchronize_now())),
         ("sum", Box::new(|| y.sum([0]).and_then(|sum| sum.read_now::<f32>()).map(drop))),
         (
             "sort",

@@ -19,12 +19,12 @@ fn sampled_tokens() {
         let (best, _) = scores.top_k(-1, 4)?;
         let kept = scores.ge(best.at((.., 3..))?)?;
         let share = kept.choose((&scores / 0.7)?, f32::NEG_INFINITY)?.softmax(-1)?;
-        let drawn = share.multinomial(Key::new(7), 3000, true)?;
+        let drawn = share.multinomial(Key::new(7), 3000)?;
         let counts = drawn.one_hot(8, DType::F32)?.sum(1)?;
         let missed = kept.choose(0.0, &counts)?.sum(..)?;
         // The same key draws the same, another one something else.
-        let again = share.multinomial(Key::new(7), 3000, true)?.eq(&drawn)?.all(..)?;
-        let other = share.multinomial(Key::new(8), 3000, true)?.eq(&drawn)?.all(..)?;
+        let again = share.multinomial(Key::new(7), 3000)?.eq(&drawn)?.all(..)?;
+        let other = share.multinomial(Key::new(8), 3000)?.eq(&drawn)?.all(..)?;
         let ends = [missed, again.cast(DType::F32)?, other.cast(DType::F32)?];
         let near = likely(&counts, &share, 3000.0)?;
         Tensor::concat(&[share.flatten(..)?, near.flatten(..)?, Tensor::stack(&ends, 0)?], 0)
@@ -43,8 +43,7 @@ fn random_walk() {
         let mut legal = device.ones(600, DType::Bool)?;
         let mut visits = device.zeros(6, DType::U32)?;
         for step in 0..24 {
-            let next =
-                moves.embedding(&at)?.multinomial(Key::new(3).child(step), 1, true)?.squeeze(1)?;
+            let next = moves.embedding(&at)?.multinomial(Key::new(3).child(step), 1)?.squeeze(1)?;
             legal &= edges.take(&((&at * 6)? + &next)?)?;
             at = next;
             if step >= 12 {
@@ -72,7 +71,7 @@ fn bootstrap() {
     check("bootstrap", async |device| {
         let x = (numbers(device, 40, 3)? * 2.0)?.exp()?;
         let alike = device.ones([500, 40], DType::F32)?;
-        let drawn = x.take(&alike.multinomial(Key::new(11), 40, true)?)?;
+        let drawn = x.take(&alike.multinomial(Key::new(11), 40)?)?;
         let means = drawn.mean(1)?;
         let (mean, spread) = (x.mean(0)?, (x.std(0, 0)? / 40f32.sqrt())?);
         let near = (means.mean(0)? - &mean)?.abs()?.lt((&spread * (4.0 / 500f32.sqrt()))?)?;
@@ -92,7 +91,7 @@ fn shuffled_epoch() {
         let (x, w) = (numbers(device, [12, 3], 4)?, numbers(device, 3, 5)?);
         let y = numbers(device, 12, 6)?;
         // Every example once, in whatever order: the slopes of all batches sum up to the same.
-        let order = device.ones(12, DType::F32)?.multinomial(Key::new(5), 12, false)?;
+        let order = device.ones(12, DType::F32)?.multinomial_distinct(Key::new(5), 12)?;
         let mut slope = device.zeros(3, DType::F32)?;
         let mut loss = device.zeros((), DType::F32)?;
         for batch in order.split_evenly(0, 3)? {
@@ -104,7 +103,7 @@ fn shuffled_epoch() {
         let sorted = order.sort(0, Order::Ascending)?.cast(DType::F32)?;
         // Of a few with a weight only those are drawn, before all others.
         let (rare, _) = device.upload(&[0.0f32, 2.0, 0.0, 0.5, 0.0, 1e-3], 6)?;
-        let first = rare.multinomial(Key::new(6), 3, false)?.sort(0, Order::Ascending)?;
+        let first = rare.multinomial_distinct(Key::new(6), 3)?.sort(0, Order::Ascending)?;
         Tensor::concat(&[slope, loss.unsqueeze(0)?, sorted, first.cast(DType::F32)?], 0)
     });
 }

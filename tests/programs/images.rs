@@ -220,7 +220,7 @@ fn suppressed_boxes() {
 fn best_threshold() {
     check("best_threshold", async |device| {
         let image = picture(device, 9, 9, 15)?;
-        let counts = image.histogram(10, 0.0, 1.0)?.cast(DType::F32)?;
+        let counts = image.histogram(10, 0.0..=1.0)?.cast(DType::F32)?;
         let share = (&counts / counts.sum(..)?)?;
         let level = (device.arange(0, 10, 1, DType::F32)? + 0.5)?;
         let below = share.cumsum(0)?;

@@ -46,7 +46,7 @@ fn outliers() {
 fn equalised_image() {
     check("equalised_image", async |device| {
         let image = numbers(device, [6, 9], 75)?.square()?;
-        let counts = image.histogram(8, 0.0, 1.0)?;
+        let counts = image.histogram(8, 0.0..=1.0)?;
         let below = (counts.cumsum(0)?.cast(DType::F32)? / 54.0)?;
         let bin = (&image * 8.0)?.floor()?.clamp(0.0, 7.0)?.cast(DType::U32)?;
         below.take(&bin)

@@ -57,23 +57,18 @@ pub(crate) fn forward(device: &Device) -> Result<Vec<Tensor>> {
 
 /// What a kernel run is, without its text.
 fn line(kernel: &KernelRun) -> String {
-    let KernelRun { name, dispatches, bytes, remarks, .. } = kernel;
-    format!("{name} {dispatches:?}, {bytes} bytes, {remarks:?}")
+    let KernelRun { dispatches, bytes, remarks, .. } = kernel;
+    format!("{} {dispatches:?}, {bytes} bytes, {remarks:?}", kernel.name())
 }
 
 /// Why two explanations are not the same, kernel by kernel.
 pub(crate) fn differ(there: &Explanation, paper: &Explanation) -> Option<String> {
-    let none = KernelRun {
-        name: "nothing",
-        wgsl: "".into(),
-        dispatches: Vec::new(),
-        bytes: 0,
-        remarks: Vec::new(),
-    };
     for i in 0..there.kernels.len().max(paper.kernels.len()) {
-        let [a, b] = [there, paper].map(|all| all.kernels.get(i).unwrap_or(&none));
-        if line(a) != line(b) || a.wgsl != b.wgsl {
-            return Some(format!("kernel {i}: {} there, {} on paper", line(a), line(b)));
+        let kernels = [there, paper].map(|all| all.kernels.get(i));
+        let [a, b] = kernels.map(|kernel| kernel.map_or("nothing".into(), line));
+        let [own, other] = kernels.map(|kernel| kernel.map(|kernel| &kernel.wgsl));
+        if a != b || own != other {
+            return Some(format!("kernel {i}: {a} there, {b} on paper"));
         }
     }
     let bytes = [there, paper].map(|all| all.bytes_allocated);

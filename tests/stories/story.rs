@@ -245,7 +245,7 @@ impl<'a> Player<'a> {
             }
             What::Drop => self.forget(to),
             What::Flush => device.flush()?,
-            What::Wait => device.done_now()?,
+            What::Wait => device.synchronize_now()?,
             What::Trim => device.trim().map(drop)?,
             What::Compact => device.compact().map(drop)?,
             _ => {

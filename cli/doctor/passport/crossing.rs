@@ -135,7 +135,8 @@ where
 {
     let expected = probe::<T>(LENGTH);
     let mut values = narrow_values::<F, T>();
-    let counts = Tally { exact: LENGTH as u64, ..Tally::default() };
+    let mut counts = Tally::default();
+    counts.exact = LENGTH as u64;
     let fitting = convert(device, &values, &expected, &counts).await;
     let index = LENGTH * 2 / 3;
     values[index] = F::from_bits(too_large);

@@ -89,7 +89,7 @@ pub(crate) fn specials(dtype: DType) -> Vec<u64> {
     match dtype.class() {
         Class::Float => float_specials(bits, mantissa),
         Class::Bool => vec![0, 1, 1, 0],
-        Class::Signed | Class::Unsigned => {
+        _ => {
             let top = 1 << (bits - 1);
             vec![
                 0,

@@ -40,9 +40,8 @@ impl Tensor {
         self.device().engine.books.admit(Direction::Down, site)?;
         let array = SavedArray::of(self)?;
         whole(path.as_ref(), |file| {
-            file.write_all(&array.header).map_err(|error| unwritten(&error))?;
-            let mut take =
-                |chunk: &[u8]| Ok(file.write_all(chunk).map_err(|error| unwritten(&error))?);
+            file.write_all(&array.header).map_err(unwritten)?;
+            let mut take = |chunk: &[u8]| file.write_all(chunk).map_err(unwritten);
             array.pour(site, &mut take)
         })
     }

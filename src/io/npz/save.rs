@@ -78,7 +78,7 @@ fn write(set: &TensorSet, file: &mut BufWriter<File>, site: CallSite) -> Result<
     let directory: Vec<u8> = written.iter().flat_map(SavedMember::entry).collect();
     let end = end(written.len() as u64, directory.len() as u64, offset);
     let done = file.write_all(&directory).and_then(|()| file.write_all(&end));
-    done.map_err(|error| unwritten(&error))?;
+    done.map_err(unwritten)?;
     SetReceipt::of(receipts, clock)
 }
 
@@ -118,10 +118,10 @@ impl SavedMember {
         let mut crc = Crc::new();
         crc.update(header);
         let begun = file.write_all(&before).and_then(|()| file.write_all(header));
-        begun.map_err(|error| unwritten(&error))?;
+        begun.map_err(unwritten)?;
         let mut take = |chunk: &[u8]| {
             crc.update(chunk);
-            Ok(file.write_all(chunk).map_err(|error| unwritten(&error))?)
+            file.write_all(chunk).map_err(unwritten)
         };
         let receipt = array.pour(site, &mut take)?;
         this.crc = crc.sum();
@@ -130,7 +130,7 @@ impl SavedMember {
             file.write_all(&this.crc.to_le_bytes())?;
             file.seek(SeekFrom::Start(this.end))
         };
-        patch().map_err(|error| unwritten(&error))?;
+        patch().map_err(unwritten)?;
         Ok((this, receipt))
     }
 

@@ -200,16 +200,14 @@ fn half(
         let of_keys = i == 1 || i == 2;
         let view = match i {
             0 => *view,
-            3 => view.slice(3, seen.clone(), 1)?,
-            _ => view.slice(2, seen.clone(), 1)?,
+            3 => view.slice(3, seen.clone())?,
+            _ => view.slice(2, seen.clone())?,
         };
         match axis {
-            0 => view.slice(0, range.clone(), 1),
-            1 if of_keys && shared > 1 => {
-                view.slice(1, range.start / sharing..range.end / sharing, 1)
-            }
+            0 => view.slice(0, range.clone()),
+            1 if of_keys && shared > 1 => view.slice(1, range.start / sharing..range.end / sharing),
             _ if of_keys => Ok(view),
-            _ => view.slice(axis, range.clone(), 1),
+            _ => view.slice(axis, range.clone()),
         }
     };
     let views = views.iter().enumerate().map(part).collect::<Result<_>>()?;

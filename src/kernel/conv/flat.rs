@@ -29,11 +29,15 @@ pub mod text;
 
 /// A flat convolution, deferred. Its inputs and its result fit in a segment each.
 #[derive(Debug)]
-pub(crate) struct FlatCore(pub(crate) Flat);
+pub(crate) struct FlatCore {
+    /// What it is called.
+    pub(crate) name: &'static str,
+    pub(crate) flat: Flat,
+}
 
 impl Core for FlatCore {
     fn name(&self) -> &'static str {
-        "convolution"
+        self.name
     }
 
     fn is_long(&self) -> bool {
@@ -41,13 +45,13 @@ impl Core for FlatCore {
     }
 
     fn oracle(&self) -> Option<Oracle> {
-        Some(self.0.taps.convolved())
+        Some(self.flat.taps.convolved())
     }
 
     fn record(&self, site: Site<'_>, inputs: &[Head], tail: &Tail) -> Result<Arc<Value>> {
         let site = Site { target: site.target.of_products(site.engine.gpu.caps()), ..site };
         let [input, weight] = inputs else { return Err(in_pieces(self.name())) };
-        let taps = &self.0.taps;
+        let taps = &self.flat.taps;
         let input = moves::reachable(site, input.realise(site)?, |layout| {
             layout.is_dense() && layout.offset().is_multiple_of(4)
         })?;

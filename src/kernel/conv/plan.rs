@@ -154,13 +154,13 @@ impl ConvPart {
     fn part(&self, cut: Parting, range: Range<usize>) -> Result<Self> {
         let Self { mut taps, mut input, mut weight } = *self;
         match cut {
-            Parting::Images => input = input.slice(0, range, 1)?,
-            Parting::Rows => weight = weight.slice(0, range, 1)?,
+            Parting::Images => input = input.slice(0, range)?,
+            Parting::Rows => weight = weight.slice(0, range)?,
             Parting::Groups => {
                 let times = |n: usize| range.start * n..range.end * n;
                 let rows = weight.shape().dims()[0] / taps.groups;
-                input = input.slice(1, times(weight.shape().dims()[1]), 1)?;
-                weight = weight.slice(0, times(rows), 1)?;
+                input = input.slice(1, times(weight.shape().dims()[1]))?;
+                weight = weight.slice(0, times(rows))?;
                 taps.groups = range.len();
             }
             Parting::Along(axis) => {
@@ -172,7 +172,7 @@ impl ConvPart {
                 let length = input.shape().dims()[2 + axis];
                 let from = begin.clamp(0, length.cast_signed() - 1).cast_unsigned();
                 let to = end.clamp(from.cast_signed() + 1, length.cast_signed()).cast_unsigned();
-                input = input.slice(2 + axis, from..to, 1)?;
+                input = input.slice(2 + axis, from..to)?;
                 taps.first[axis] = begin - from.cast_signed();
                 taps.result[axis] = range.len();
             }

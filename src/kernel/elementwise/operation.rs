@@ -87,7 +87,7 @@ impl Operation<'_> {
             let first = first + range.start * (elements / shape.dims()[axis]);
             let mut dims = shape.dims().to_vec();
             dims[axis] = range.len();
-            let layouts = layouts.iter().map(|layout| layout.slice(axis, range.clone(), 1));
+            let layouts = layouts.iter().map(|layout| layout.slice(axis, range.clone()));
             let layouts = layouts.collect::<Result<_>>()?;
             self.split(&Part { shape: Shape::new(dims)?, layouts, first }, ready)?;
         }

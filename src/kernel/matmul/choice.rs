@@ -86,7 +86,7 @@ impl Question<'_> {
         let invariant = matches!(by, Chooser::AnyBatch);
         let judged = if invariant { size.of_any_batch() } else { size };
         let is_swapped = given.is_none() && prefers_swapped(processor, judged);
-        let sides = if is_swapped { [b.transpose()?, a.transpose()?] } else { self.sides };
+        let sides = if is_swapped { [b.t()?, a.t()?] } else { self.sides };
         let sides = view::folded(sides)?;
         let size = Size::of(sides[0].shape(), sides[1].shape());
         let near_k = match processor {

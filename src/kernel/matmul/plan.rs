@@ -92,7 +92,7 @@ impl Decision {
             let k = ks.len();
             let side = |i: usize| {
                 let layout = self.sides[i];
-                layout.slice(layout.shape().rank() - 1 - i, ks.clone(), 1)
+                layout.slice(layout.shape().rank() - 1 - i, ks.clone())
             };
             let choice = Choice { passes: 1, ..self.choice };
             let (sides, size) = ([side(0)?, side(1)?], Size { k, ..self.size });
@@ -122,7 +122,7 @@ impl Decision {
         // Rows, or strips of them: a window begins with a whole one.
         let each = self.choice.variant.strip().unwrap_or(1);
         let rows = rows.start / each..rows.end.div_ceil(each);
-        let a = sides[0].slice(sides[0].shape().rank() - 2, rows, 1)?;
+        let a = sides[0].slice(sides[0].shape().rank() - 2, rows)?;
         let mut sides = [a, sides[1]];
         let variant = &self.choice.variant;
         let near_k = [0, 1].map(|i| view::is_near_k(&sides[i], i));

@@ -26,7 +26,7 @@ pub(in crate::kernel) fn left(site: Site<'_>, side: &Operand, rows: usize) -> Re
         parts.push((0..whole, alone.windows(axis, rows, rows)?));
     }
     if !rest.is_empty() {
-        let windows = alone.slice(axis, rest.clone(), 1)?.windows(axis, rest.len(), rest.len())?;
+        let windows = alone.slice(axis, rest.clone())?.windows(axis, rest.len(), rest.len())?;
         parts.push((whole..whole + 1, windows));
     }
     let parts = parts.into_iter().map(|(strips, from)| {
@@ -36,15 +36,15 @@ pub(in crate::kernel) fn left(site: Site<'_>, side: &Operand, rows: usize) -> Re
     });
     let shape = Shape::new(shape)?;
     let value = put_together(site, &shape, side, parts.collect())?;
-    let first = Layout::dense(shape).slice(axis + 2, 0..1, 1)?.squeeze(axis + 2)?;
+    let first = Layout::dense(shape).slice(axis + 2, 0..1)?.squeeze(axis + 2)?;
     shared(side, value, &first)
 }
 
 /// The right side `[batch .., k, n]`, copied into sheets: `[batch .., k, sheets]`, from whose
 /// elements on so many columns lie side by side.
 pub(in crate::kernel) fn sheets(site: Site<'_>, side: &Operand, columns: usize) -> Result<Operand> {
-    let turned = left(site, &side.under(side.layout.transpose()?), columns)?;
-    Ok(turned.under(turned.layout.transpose()?))
+    let turned = left(site, &side.under(side.layout.t()?), columns)?;
+    Ok(turned.under(turned.layout.t()?))
 }
 
 /// The right side `[batch .., k, n]`, copied so that it can be read by quads of columns.
@@ -54,7 +54,7 @@ pub(in crate::kernel) fn right(site: Site<'_>, side: &Operand) -> Result<Operand
     dims[last] = dims[last].next_multiple_of(4);
     let shape = Shape::new(dims)?;
     let value = put_together(site, &shape, side, vec![(all(alone.shape()), alone)])?;
-    let columns = Layout::dense(shape).slice(last, 0..alone.shape().dims()[last], 1)?;
+    let columns = Layout::dense(shape).slice(last, 0..alone.shape().dims()[last])?;
     shared(side, value, &columns)
 }
 
@@ -63,7 +63,7 @@ fn alone(layout: &Layout) -> Result<Layout> {
     let mut alone = *layout;
     for axis in 0..layout.shape().rank() - 2 {
         if layout.strides()[axis] == 0 && layout.shape().dims()[axis] > 1 {
-            alone = alone.slice(axis, 0..1, 1)?;
+            alone = alone.slice(axis, 0..1)?;
         }
     }
     Ok(alone)

@@ -17,6 +17,7 @@ use crate::kernel::choice::size::SizeText;
 /// assert_eq!(layer.to_string(), "1 x 4096 x 4096, weights of q8");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct WeightsSize {
     /// Rows of the result.
     pub rows: usize,
@@ -47,7 +48,7 @@ impl SizeText for WeightsSize {
 
     fn read(kind: &[&str], dims: &[usize]) -> Option<Self> {
         let (&["weights", form], &[rows, columns, depth]) = (kind, dims) else { return None };
-        Some(Self { rows, columns, depth, form: Blocks::parse(form)? })
+        Some(Self { rows, columns, depth, form: Blocks::named(form)? })
     }
 
     fn each(self, make: impl Fn(usize) -> usize) -> Self {

@@ -308,7 +308,7 @@ impl ResultRows {
 pub(super) fn cut(dim: usize, sides: &[(&Layout, usize)], most: usize) -> Vec<Range<usize>> {
     let held = |range: Range<usize>| -> Option<Vec<usize>> {
         let segment = |(layout, segment): &(&Layout, usize)| {
-            let span = layout.slice(0, range.clone(), 1).ok()?.span();
+            let span = layout.slice(0, range.clone()).ok()?.span();
             let ends = [span.start, span.end.saturating_sub(1).max(span.start)];
             let [low, high] = ends.map(|end| end / segment);
             (low == high).then_some(low)

@@ -14,6 +14,7 @@ use crate::kernel::choice::size::SizeText;
 /// assert_eq!(SumSize::columns(4096, 64).to_string(), "sums of 64 columns of 4096");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct SumSize {
     /// Elements along all axes before those that are reduced.
     pub outer: usize,

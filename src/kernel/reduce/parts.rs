@@ -99,8 +99,8 @@ impl Parts<'_> {
     /// A block as what is before `n` on an axis and what is not; `step` results per index of it.
     fn cut(&self, layout: &Layout, axis: usize, n: usize, at: usize, step: usize) -> Result<()> {
         let dim = layout.shape().dims()[axis];
-        self.block(layout.slice(axis, 0..n, 1)?, at)?;
-        self.block(layout.slice(axis, n..dim, 1)?, at + n * step)
+        self.block(layout.slice(axis, 0..n)?, at)?;
+        self.block(layout.slice(axis, n..dim)?, at + n * step)
     }
 
     /// Where results from `at` on go.
@@ -147,14 +147,14 @@ impl Parts<'_> {
         let mut stretches = Vec::new();
         let mut first = 0;
         while first < length {
-            let rest = layout.slice(1, first..length, 1)?;
+            let rest = layout.slice(1, first..length)?;
             let held = self.input.under(rest).hold()?;
             let left = (held.segment - rest.offset() % held.segment).min(1 << 30);
             let pitch = layout.strides()[1].unsigned_abs();
             // As many as begin and end in this segment; one that does not is copied.
             let fit = if left < inner { 0 } else { (left - inner) / pitch + 1 };
             let to = first + fit.clamp(1, length - first);
-            let part = layout.slice(1, first..to, 1)?;
+            let part = layout.slice(1, first..to)?;
             let operand = if fit == 0 { self.copy(part)? } else { self.input.under(part) };
             let extent = Extent { length: to - first, ..extent };
             let trips = if inner == 1 { 0 } else { 2 };

@@ -13,9 +13,10 @@ use crate::kernel::choice::size::SizeText;
 /// assert_eq!(RowsSize::softmax(8, 50_000).to_string(), "softmax of 8 rows of 50000");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct RowsSize {
-    /// Whether it is a softmax, or its logarithm; otherwise a layer or root-mean-square norm.
-    pub is_softmax: bool,
+    /// Or its logarithm; otherwise a layer or root-mean-square norm.
+    pub(crate) is_softmax: bool,
     /// How many rows there are.
     pub rows: usize,
     /// Elements of each.

@@ -13,6 +13,7 @@ use crate::kernel::choice::size::SizeText;
 /// assert_eq!(SortSize::new(1, 1_000_000).to_string(), "sort of 1 row of 1000000");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct SortSize {
     /// How many rows there are.
     pub rows: usize,

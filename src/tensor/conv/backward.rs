@@ -49,6 +49,7 @@ impl Tensor {
         size: [usize; D],
         how: &Conv<D>,
     ) -> Result<Self> {
+        let what = "conv_input_grad";
         let gradient = || {
             self.device.engine.same_device(&weight.device.engine)?;
             let weight = weight.widened(self.dtype)?;
@@ -67,9 +68,9 @@ impl Tensor {
                 let covers = covers + how.stride[i] * (taps.result[3 - D + i] - 1);
                 beyond[i] = taps::padded(size[i], how.padding[i]) - covers;
             }
-            self.transposed_conv(&weight, None, &how.output_padding(beyond))
+            self.transposed_conv(what, &weight, None, &how.output_padding(beyond))
         };
-        asked(gradient).map_err(|error| error.during("conv_input_grad"))
+        asked(gradient).map_err(|error| error.during(what))
     }
 
     /// The gradient of the weight of a convolution, `conv1d` to `conv3d`: this is what arrives at

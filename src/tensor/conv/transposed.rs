@@ -41,8 +41,9 @@ impl Tensor {
         bias: Option<&Self>,
         how: &Conv<1>,
     ) -> Result<Self> {
-        let spread = || self.transposed_conv(weight, bias, how);
-        asked(spread).map_err(|error| error.during("conv_transpose1d"))
+        let what = "conv_transpose1d";
+        let spread = || self.transposed_conv(what, weight, bias, how);
+        asked(spread).map_err(|error| error.during(what))
     }
 
     /// What brings the results of a convolution back to where its inputs were: of images `[n,
@@ -74,8 +75,9 @@ impl Tensor {
         bias: Option<&Self>,
         how: &Conv<2>,
     ) -> Result<Self> {
-        let spread = || self.transposed_conv(weight, bias, how);
-        asked(spread).map_err(|error| error.during("conv_transpose2d"))
+        let what = "conv_transpose2d";
+        let spread = || self.transposed_conv(what, weight, bias, how);
+        asked(spread).map_err(|error| error.during(what))
     }
 
     /// The transposed convolution of volumes `[n, channels, depth, height, width]` with a weight
@@ -98,8 +100,9 @@ impl Tensor {
         bias: Option<&Self>,
         how: &Conv<3>,
     ) -> Result<Self> {
-        let spread = || self.transposed_conv(weight, bias, how);
-        asked(spread).map_err(|error| error.during("conv_transpose3d"))
+        let what = "conv_transpose3d";
+        let spread = || self.transposed_conv(what, weight, bias, how);
+        asked(spread).map_err(|error| error.during(what))
     }
 
     /// The gradient of the input of a transposed convolution, `conv_transpose1d` to
@@ -127,8 +130,9 @@ impl Tensor {
         weight: &Self,
         how: &Conv<D>,
     ) -> Result<Self> {
+        let what = "conv_transpose_input_grad";
         let gradient = || {
-            let all = self.convolve(weight, None, &how.output_padding([0; D]))?;
+            let all = self.convolve(what, weight, None, &how.output_padding([0; D]))?;
             if how.surplus() == [0; D] {
                 return Ok(all);
             }
@@ -137,7 +141,7 @@ impl Tensor {
             let gradient = all.part_of(&size)?;
             how.spread(gradient.shape(), weight.shape()).map(|_| gradient)
         };
-        asked(gradient).map_err(|error| error.during("conv_transpose_input_grad"))
+        asked(gradient).map_err(|error| error.during(what))
     }
 
     /// The gradient of the weight of a transposed convolution of `input`: this is what arrives at
@@ -167,6 +171,7 @@ impl Tensor {
 
     pub(super) fn transposed_conv<const D: usize>(
         &self,
+        what: &'static str,
         weight: &Self,
         bias: Option<&Self>,
         how: &Conv<D>,
@@ -200,7 +205,7 @@ impl Tensor {
             false => self.pad(&pads, Pad::Constant(Scalar::zero(self.dtype())))?,
         };
         let before = core::array::from_fn(|i| pads[2 + i].0.cast_signed());
-        let lacing = Lacing { input, turned, bias, stored, groups: how.groups, before, each };
+        let lacing = Lacing { what, input, turned, bias, stored, groups: how.groups, before, each };
         let all = lacing.laced(&axes)?;
         // Between phases of an axis lies what follows it: each before its own.
         let order = [D, D + 1].into_iter().chain((0..D).flat_map(|i| [D + 2 + i, i]));
@@ -266,6 +271,8 @@ impl Phases {
 
 /// What the convolutions of all runs have in common.
 struct Lacing<const D: usize> {
+    /// The method that asks.
+    what: &'static str,
     /// Padded, so many elements in front.
     input: Tensor,
     before: [isize; D],
@@ -302,7 +309,7 @@ impl<const D: usize> Lacing<D> {
 
     /// One run of each axis.
     fn convolved(&self, chosen: [&Phases; D]) -> Result<Tensor> {
-        let Self { input, before, turned, bias, stored, groups, each } = self;
+        let Self { what, input, before, turned, bias, stored, groups, each } = self;
         let (images, rows) = (input.shape().dims()[0], turned.shape().dims()[0]);
         let lengths: [usize; D] = core::array::from_fn(|i| chosen[i].length);
         let count = lengths.iter().product::<usize>();
@@ -334,7 +341,7 @@ impl<const D: usize> Lacing<D> {
         };
         let bias = bias.as_ref().map(of_all).transpose()?;
         let how = Conv::new().dilation(dilation).groups(*groups);
-        let made = part.convolve(&taps, bias.as_ref(), &how)?;
+        let made = part.convolve(what, &taps, bias.as_ref(), &how)?;
         let made = made.reshape([&[images, rows], &lengths[..], each].concat())?;
         let order = (2..2 + D).chain([0, 1]).chain(2 + D..2 + 2 * D);
         made.permute(order.map(|axis| axis as i64))

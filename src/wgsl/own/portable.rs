@@ -237,7 +237,7 @@ fn operations(
     let mut known = Vec::new();
     for at in tokens(plain) {
         let Some(called) = plain[at.clone()].strip_prefix("op_") else { continue };
-        let Some(op) = Op::parse(called).filter(|op| !known.contains(op)) else { continue };
+        let Some(op) = Op::named(called).filter(|_| !known.contains(&called)) else { continue };
         let function = meant(called, kind).map_err(|why| {
             let (name, spot) = (name.to_owned(), Spot::of(text, at.start));
             OwnCause::Portable { name, spot, why }
@@ -250,7 +250,7 @@ fn operations(
             "\nfn op_{called}({given}) -> {yields} {{\n    return {function}({});\n}}",
             names.join(", ")
         );
-        known.push(op);
+        known.push(called);
     }
     Ok(())
 }

@@ -177,7 +177,7 @@ async fn into_part(
 ) -> Outcome {
     let shape = Shape::new(dims).map_err(show)?;
     let into = Pair::new(device, dtype, probe_bits(dtype, shape.elements(), 1).await, dims).await?;
-    let place = Layout::dense(shape).slice(axis, range.clone(), 1).map_err(show)?;
+    let place = Layout::dense(shape).slice(axis, range.clone()).map_err(show)?;
     let part = place.shape().dims().to_vec();
     let mut source = part.clone();
     match turned {
@@ -258,7 +258,7 @@ async fn region(device: &Device, dtype: DType, dims: &[usize], random: &mut Rand
     for &dim in own.layout.shape().dims().iter().take(1 + random.below(4)) {
         let (range, step, made) = cut(random, dim);
         let axis = cuts.iter().filter(|cut| !matches!(cut, Cut::Place(_))).count();
-        place = place.slice(axis, range, step).map_err(show)?;
+        place = place.slice_step(axis, range, step).map_err(show)?;
         if matches!(made, Cut::Place(_)) {
             place = place.squeeze(axis).map_err(show)?;
         }

@@ -95,7 +95,7 @@ async fn ledger(ctx: &Ctx) -> Outcome {
     let ledger = device.ledger();
     ensure_eq!((ledger.up.count, ledger.up.bytes), (1, 100), "up");
     ensure_eq!((ledger.down.count, ledger.down.bytes), (1, 100), "down");
-    let here = ledger.largest.iter().all(|c| c.location.file().ends_with("carriage.rs"));
+    let here = ledger.largest.iter().all(|c| c.line.file().ends_with("carriage.rs"));
     ensure!(here, "a crossing is blamed on another file:\n{ledger}");
     Ok(())
 }
@@ -123,7 +123,10 @@ async fn wrong_dtype(ctx: &Ctx) -> Outcome {
 
 async fn two_devices(ctx: &Ctx) -> Outcome {
     let (a, b) = (ctx.fresh(DOWNGRADES[0]).await?, ctx.fresh(DOWNGRADES[0]).await?);
-    ensure!(!a.is(&b) && a.is(&a.with_policy(&Policy::lossless())), "identity of devices");
+    ensure!(
+        !a.same_device(&b) && a.same_device(&a.with_policy(&Policy::lossless())),
+        "identity of devices"
+    );
     let (x, _) = a.upload(&[1i32, 2], [2]).map_err(show)?;
     let (y, _) = b.upload(&[3i32, 4], [2]).map_err(show)?;
     ensure_eq!(x.read::<i32>().await.map_err(show)?, [1, 2], "first");

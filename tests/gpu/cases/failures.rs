@@ -36,16 +36,16 @@ async fn unrun(ctx: &Ctx) -> Outcome {
         let y = (&x + 1.0).map_err(show)?.read::<f32>().await.map_err(show)?;
         count();
         ensure!(y.iter().all(|y| *y == 2.0), "{} is not 2", y[0]);
-        device.done_now().map_err(show)?;
-        device.done().await.map_err(show)?;
+        device.synchronize_now().map_err(show)?;
+        device.synchronize().await.map_err(show)?;
         device.count_what_runs(true);
         let y = (&x + 2.0).map_err(show)?;
         let read = if in_place { y.read_now::<f32>() } else { y.read::<f32>().await };
         let error = read.map(|y| y[0]).err().ok_or("commands that failed are read")?;
         ensure!(error.is_device_lost(), "{error:?}");
         ensure!(error.to_string().contains(" command buffers ran"), "{error}");
-        ensure!(x.read::<f32>().await.is_err() && device.done_now().is_err(), "it lives on");
-        ensure!(device.done().await.is_err(), "it is done");
+        ensure!(x.read::<f32>().await.is_err() && device.synchronize_now().is_err(), "it lives on");
+        ensure!(device.synchronize().await.is_err(), "it is done");
     }
     Ok(())
 }

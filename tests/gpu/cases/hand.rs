@@ -53,15 +53,15 @@ const fn twin(
 
 const TWINS: [Twin; 12] = [
     twin("neg", |x, _| -x, |x, _| x.neg(), |x, _| -x),
-    twin("not", |x, _| !x, |x, _| x.bit_not(), |x, _| !x),
+    twin("not", |x, _| !x, |x, _| x.not(), |x, _| !x),
     twin("add", |x, y| x + y, |x, y| x.add(y), |x, y| x + y),
     twin("sub", |x, y| x - y, |x, y| x.sub(y), |x, y| x - y),
     twin("mul", |x, y| x * y, |x, y| x.mul(y), |x, y| x * y),
     twin("div", |x, y| x / y, |x, y| x.div(y), |x, y| x / y),
     twin("rem", |x, y| x % y, |x, y| x.rem(y), |x, y| x % y),
-    twin("and", |x, y| x & y, |x, y| x.bit_and(y), |x, y| x & y),
-    twin("or", |x, y| x | y, |x, y| x.bit_or(y), |x, y| x | y),
-    twin("xor", |x, y| x ^ y, |x, y| x.bit_xor(y), |x, y| x ^ y),
+    twin("and", |x, y| x & y, |x, y| x.and(y), |x, y| x & y),
+    twin("or", |x, y| x | y, |x, y| x.or(y), |x, y| x | y),
+    twin("xor", |x, y| x ^ y, |x, y| x.xor(y), |x, y| x ^ y),
     twin("shl", |x, y| x << y, |x, y| x.shl(y), |x, y| if y < 0 { 0 } else { x << y }),
     twin("shr", |x, y| x >> y, |x, y| x.shr(y), |x, y| if y < 0 { x >> 31 } else { x >> y }),
 ];

@@ -210,7 +210,7 @@ fn layouts(count: usize) -> wharf::Result<Vec<Layout>> {
         each(&[20, 30], &[row, 3], 5)?,
         each(&[30, 20], &[1, row], 7)?,
         each(&[4, 50], &[0, row / 3], 1)?,
-        all.slice(0, .., -7)?,
+        all.slice_step(0, .., -7)?,
         each(&[], &[], count - 1)?,
         each(&[0, 3], &[1, 1], 3)?,
     ])

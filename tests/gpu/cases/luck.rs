@@ -1,7 +1,7 @@
 //! Kernels that are right by luck: on this driver, or where memory is fresh. `check` finds them on
 //! every one; and kernels over integers are held to their oracle as well.
 
-use wharf::custom::{Contract, Findings, Formula, Kernel};
+use wharf::custom::{CheckReport, Contract, Formula, Kernel};
 use wharf::{DType, Device, ErrorKind};
 
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
@@ -68,7 +68,7 @@ const MERIT: &[Row] = &[
     ),
 ];
 
-async fn checked(device: &Device, (body, oracle): Row, most: f64) -> Result<Findings, String> {
+async fn checked(device: &Device, (body, oracle): Row, most: f64) -> Result<CheckReport, String> {
     let contract = Contract::ulp(0.0).on(-most..=most);
     let kernel = kernel(body)?;
     let findings = kernel.check(

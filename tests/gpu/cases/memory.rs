@@ -191,10 +191,10 @@ async fn trimmed(ctx: &Ctx) -> Outcome {
             let picked = index.index_select(0, &(&index / 2u32).map_err(show)?);
             picked.and_then(|picked| picked.compute()).map_err(show)?;
         }
-        device.done_now().map_err(show)?;
+        device.synchronize_now().map_err(show)?;
         device.trim().map_err(show)?;
-        device.done_now().map_err(show)?;
-        seen.push(driver()?.0);
+        device.synchronize_now().map_err(show)?;
+        seen.push(driver()?.allocated);
     }
     ensure!(seen[2] <= seen[0], "bytes of the driver after each round: {seen:?}");
     Ok(())

@@ -71,7 +71,7 @@ async fn there_and_back<T: Probe>(ctx: &Ctx, from: Downgrade, to: Downgrade) -> 
             continue;
         }
         let (moved, receipt) = tensor.to(&there).await.map_err(show)?;
-        ensure!(moved.device().is(&there) && moved.dtype() == T::DTYPE, "{moved:?}");
+        ensure!(moved.device().same_device(&there) && moved.dtype() == T::DTYPE, "{moved:?}");
         ensure_eq!(receipt.tally.exact, size as u64, "exact, NaNs too: {receipt}");
         ensure_eq!(receipt.how, there.plan().carriage(T::DTYPE).how, "by the target's plan");
         let bytes = (size * T::DTYPE.width()) as u64;
@@ -123,7 +123,7 @@ async fn ledgers(ctx: &Ctx) -> Outcome {
     for device in [&here, &there] {
         let ledger = device.ledger();
         let told = ledger.largest.iter().any(|crossing| {
-            let at = crossing.location;
+            let at = crossing.line;
             crossing.call == "to" && at.file().ends_with("moves.rs") && at.line() == line
         });
         ensure!(told, "no line {line}:\n{ledger}");

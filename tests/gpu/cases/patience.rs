@@ -98,15 +98,15 @@ async fn named(ctx: &Ctx) -> Outcome {
         let waited = match how {
             "a future" => y.read::<u32>().await.map(drop),
             "a call" => y.read_now::<u32>().map(drop),
-            "everything" => y.compute().and_then(|()| device.done_now()),
+            "everything" => y.compute().and_then(|()| device.synchronize_now()),
             "awaited" => {
                 y.compute().map_err(show)?;
-                device.done().await
+                device.synchronize().await
             }
             _ => {
                 let encoder = device.wgpu_device().create_command_encoder(&Default::default());
                 let sent = y.compute().and_then(|()| device.submit(encoder));
-                sent.and_then(|_| device.done_now())
+                sent.and_then(|_| device.synchronize_now())
             }
         };
         let error = waited.err().ok_or_else(|| format!("{how} was done within {patience:?}"))?;
@@ -227,10 +227,10 @@ async fn still_read(ctx: &Ctx) -> Outcome {
         Ok(y)
     };
     run(0)?;
-    device.done_now().map_err(show)?;
+    device.synchronize_now().map_err(show)?;
     let clock = Instant::now();
     run(0)?;
-    device.done_now().map_err(show)?;
+    device.synchronize_now().map_err(show)?;
     let each = clock.elapsed();
     let (one, other) = (run(1)?, run(2)?);
     // Nobody asks wgpu meanwhile, which would forget that the memory was asked for.

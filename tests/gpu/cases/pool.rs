@@ -298,7 +298,7 @@ fn least(dtype: DType) -> u64 {
     match dtype.class() {
         Class::Float => bits(dtype, Number::Float(f64::NEG_INFINITY)),
         Class::Signed => 1 << (8 * dtype.width() - 1),
-        Class::Unsigned | Class::Bool => 0,
+        _ => 0,
     }
 }
 

@@ -89,7 +89,8 @@ async fn mixed(ctx: &Ctx) -> Outcome {
             if 4u * at.x >= length_y() { return; }
             let e = vec4<u32>(4u * at.x) + vec4<u32>(0u, 1u, 2u, 3u);
             let at_places = vec4<u32>(places[e.x], places[e.y], places[e.z], places[e.w]);
-            store_y(at.x, op_sigmoid(load_x(at_places)) * op_max(load_b(e), V(0.5)));
+            let b = op_max(op_maximum(load_b(e), V(0.5)), V(0.5));
+            store_y(at.x, op_sigmoid(load_x(at_places)) * b);
             counts[at.x] = length_x() + 10u * length_b() + 1000u * length_y();
         }";
     let device = ctx.native().await?;

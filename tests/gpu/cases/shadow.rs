@@ -99,7 +99,7 @@ pub(super) const PLANTS: &[Plant] = &[
         path: "windows.wgsl",
         was: "let at_y = y0 + j * p.job.reach.y;",
         now: "let at_y = y0 + j * p.job.reach.y + 1u;",
-        operation: "convolution",
+        operation: "conv2d",
         line: line!(), run: |x| image(x)?.conv2d(&taps(x)?, None, &depthwise()),
         capsule: None,
     },
@@ -126,7 +126,7 @@ pub(super) const PLANTS: &[Plant] = &[
         path: "iota.wgsl",
         was: "store_0(q, vec4<u32>(p.base + 4u * q) + vec4<u32>(0u, 1u, 2u, 3u));",
         now: "store_0(q, vec4<u32>(p.base + 4u * q) + vec4<u32>(0u, 1u, 3u, 2u));",
-        operation: "iota",
+        operation: "arange",
         line: line!(), run: |x| x.device().arange(0, 1536, 1, DType::F32),
         capsule: None,
     },
@@ -135,7 +135,7 @@ pub(super) const PLANTS: &[Plant] = &[
         path: "random/draw.wgsl",
         was: "let kept = random_block(q, 0u) >> vec4<u32>(p.draw.x);",
         now: "let kept = random_block(q, 1u) >> vec4<u32>(p.draw.x);",
-        operation: "random",
+        operation: "uniform",
         line: line!(), run: |x| x.device().uniform(Key::new(7), [ROWS, COLUMNS], DType::F32),
         capsule: None,
     },
@@ -144,7 +144,7 @@ pub(super) const PLANTS: &[Plant] = &[
         path: "random/draw.wgsl",
         was: "return r * sin_part(b.yyww >> vec4<u32>(8u), vec4<u32>(1u, 0u, 1u, 0u));",
         now: "return r * sin_part(b.yyww >> vec4<u32>(8u), vec4<u32>(0u, 1u, 0u, 1u));",
-        operation: "random",
+        operation: "normal",
         line: line!(), run: |x| x.device().normal(Key::new(7), [ROWS, COLUMNS], DType::F32),
         capsule: None,
     },
@@ -208,7 +208,7 @@ pub(super) const PLANTS: &[Plant] = &[
         path: "shared/blockwise.wgsl",
         was: "return (c.x + c.y) + (c.z + c.w);",
         now: "return (c.x + c.y) + c.z;",
-        operation: "quantized product",
+        operation: "linear",
         line: line!(), run: |x| x.linear(&blocks(x)?, None),
         capsule: None,
     },
@@ -438,7 +438,7 @@ async fn left_out(ctx: &Ctx) -> Outcome {
     let report = shadow.report().await.map_err(show)?;
     count();
     let of = |why: &str| -> u64 {
-        report.left_out.iter().filter(|row| row.2.contains(why)).map(|row| row.0).sum()
+        report.left_out.iter().filter(|row| row.why.contains(why)).map(|row| row.count).sum()
     };
     ensure!((20..55).contains(&of("sample")), "{report}");
     ensure!(of("budget of memory") > 0 && of("recorded at once") > 0, "{report}");
@@ -449,7 +449,7 @@ async fn left_out(ctx: &Ctx) -> Outcome {
     }
     let report = shadow.report().await.map_err(show)?;
     let spent = [(2, "the budget of time is spent")];
-    let left: Vec<_> = report.left_out.iter().map(|row| (row.0, row.2)).collect();
+    let left: Vec<_> = report.left_out.iter().map(|row| (row.count, row.why)).collect();
     ensure!(report.operations == 0 && left == spent, "{report}");
     Ok(())
 }

@@ -137,7 +137,7 @@ async fn field(device: &Device, text: &str) -> Result<Field, String> {
         return Ok(Field::Numbers(numbers.collect()));
     };
     let (name, dims) = head.split_once('[').unwrap_or_default();
-    let mut dtype = DType::parse(name).unwrap_or(DType::F32);
+    let mut dtype = name.parse().unwrap_or(DType::F32);
     let dims: Vec<usize> = dims.split([',', ']']).filter_map(|d| d.parse().ok()).collect();
     let words = list.split(',').filter(|w| !w.is_empty());
     let mut bits: Vec<u64> =

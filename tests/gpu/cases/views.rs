@@ -43,10 +43,10 @@ impl Move {
 
     pub(crate) fn of_layout(&self, l: &Layout) -> wharf::Result<Layout> {
         match self {
-            Self::Slice(axis, range, step) => l.slice(*axis, range.clone(), *step),
+            Self::Slice(axis, range, step) => l.slice_step(*axis, range.clone(), *step),
             Self::Flip(axis) => l.flip(*axis),
             Self::Permute(axes) => l.permute(axes),
-            Self::Transpose => l.transpose(),
+            Self::Transpose => l.t(),
             Self::Broadcast(dims) => l.broadcast_to(dims),
             Self::Reshape(dims) => l.reshape(dims),
             Self::Squeeze(axis) => l.squeeze(*axis),

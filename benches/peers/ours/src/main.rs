@@ -61,7 +61,7 @@ fn kernel(make: Make<'_>) -> Run<'_> {
             return Ok((start.elapsed(), result));
         }
         tensor.compute().map_err(said)?;
-        tensor.device().done_now().map_err(said)?;
+        tensor.device().synchronize_now().map_err(said)?;
         Ok((start.elapsed(), Vec::new()))
     })
 }
@@ -206,7 +206,7 @@ impl Wharf {
         Box::new(move |read| {
             let start = Instant::now();
             let (tensor, _) = self.device.upload_as(&data, [data.len()], to).map_err(said)?;
-            self.device.done_now().map_err(said)?;
+            self.device.synchronize_now().map_err(said)?;
             let elapsed = start.elapsed();
             let result = if read { plain(&tensor).map_err(said)? } else { Vec::new() };
             Ok((elapsed, result))
@@ -217,7 +217,7 @@ impl Wharf {
         let resident = self.upload(values, &[values.len()])?;
         let mut out = vec![0f32; values.len()];
         Ok(Box::new(move |read| {
-            self.device.done_now().map_err(said)?;
+            self.device.synchronize_now().map_err(said)?;
             let start = Instant::now();
             resident.read_into_now(&mut out).map_err(said)?;
             Ok((start.elapsed(), if read { out.clone() } else { Vec::new() }))

@@ -96,7 +96,7 @@ impl<'a> Scene<'a> {
     /// Until everything that was recorded is done.
     pub(super) async fn done(&self) -> Result<()> {
         #[cfg(not(target_family = "wasm"))]
-        return self.device.done_now();
+        return self.device.synchronize_now();
         // In a browser only a read waits.
         #[cfg(target_family = "wasm")]
         return self.device.zeros([1], DType::U32)?.read::<u32>().await.map(drop);

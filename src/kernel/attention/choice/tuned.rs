@@ -18,6 +18,7 @@ use crate::layout::Layout;
 /// assert_eq!(decoding.to_string(), "f16 32 heads, sharing 8, of 1 to 4096 x 128, causal");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct AttentionSize {
     /// Sequences.
     pub batch: usize,
@@ -113,7 +114,7 @@ impl SizeText for AttentionSize {
             ["causal"] => true,
             _ => return None,
         };
-        let dtype = DType::parse(dtype)?;
+        let dtype = DType::named(dtype)?;
         Some(Self { batch, heads, shared, queries, keys, length, width, dtype, causal })
     }
 

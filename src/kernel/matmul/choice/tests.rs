@@ -273,7 +273,7 @@ fn decided(by: Chooser, dims: [[usize; 2]; 2], transposed: [bool; 2]) -> Decisio
     let side = |i: usize| {
         let [rows, columns] = dims[i];
         let dense = |dims: [usize; 2]| Layout::dense(Shape::new(dims).unwrap());
-        if transposed[i] { dense([columns, rows]).transpose().unwrap() } else { dense(dims[i]) }
+        if transposed[i] { dense([columns, rows]).t().unwrap() } else { dense(dims[i]) }
     };
     let (caps, sides) = (fixtures::lavapipe(), [side(0), side(1)]);
     let (dtypes, result) = ([DType::F32; 2], DType::F32);
@@ -307,7 +307,7 @@ fn a_decision_says_how_the_sides_are_read() {
 fn what_was_tuned_is_obeyed_only_where_there_is_what_it_takes() {
     let obeyed = |target, caps: &Caps, text: &str| {
         let dense = Layout::dense(Shape::new([4096, 4096]).unwrap());
-        let sides = [dense, dense.transpose().unwrap()];
+        let sides = [dense, dense.t().unwrap()];
         let (dtypes, result) = ([DType::F32; 2], DType::F32);
         let by = Chooser::Asker(Choice::parse(text).unwrap());
         let on = Rig::on_paper(target, caps);

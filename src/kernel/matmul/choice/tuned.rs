@@ -19,6 +19,7 @@ use crate::wgsl::rig::Rig;
 /// assert_eq!(layer.to_string(), "f16 1 x 1024 x 4096, right [n, k]");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct ProductSize {
     /// How many products at once. Those that share a right side count as more rows instead.
     pub batch: usize,
@@ -89,7 +90,7 @@ impl SizeText for ProductSize {
             "[k,n]" => false,
             _ => return None,
         };
-        Some(Self { batch, m, n, k, dtype: DType::parse(dtype)?, transposed })
+        Some(Self { batch, m, n, k, dtype: DType::named(dtype)?, transposed })
     }
 
     fn each(self, make: impl Fn(usize) -> usize) -> Self {

@@ -52,11 +52,11 @@ pub(crate) fn part(
     for axis in (0..rank - 2).rev() {
         let dim = layout.shape().dims()[axis];
         let begin = batch.start / step % dim;
-        part = part.slice(axis, begin..begin + (batch.len() / step).clamp(1, dim), 1)?;
+        part = part.slice(axis, begin..begin + (batch.len() / step).clamp(1, dim))?;
         step *= dim;
     }
     for (axis, range) in axes.into_iter().enumerate() {
-        part = part.slice(rank - 2 + axis, range, 1)?;
+        part = part.slice(rank - 2 + axis, range)?;
     }
     Ok(part)
 }
@@ -167,14 +167,14 @@ mod tests {
         let left = |layout: Layout, unit| is_in_units(&layout, 0, unit);
         assert!(left(dense, 16) && left(dense, 8), "dense along k, by whole units");
         assert!(!left(dense, 32), "k ends inside a unit");
-        let cut = |from, to| dense.slice(2, from..to, 1).expect("a slice");
+        let cut = |from, to| dense.slice(2, from..to).expect("a slice");
         assert!(left(cut(8, 16), 8), "one half of every row");
         assert!(!left(cut(4, 12), 8), "begun inside a unit");
         let odd = Layout::dense(Shape::new([3, 20]).expect("small"));
-        let odd = odd.slice(1, 0..16, 1).expect("a slice");
+        let odd = odd.slice(1, 0..16).expect("a slice");
         assert!(!left(odd, 16) && left(odd, 4), "rows that do not begin at whole units");
-        assert!(left(odd.slice(0, 1..2, 1).expect("a slice"), 4), "a single row, at 20");
-        let turned = dense.transpose().expect("two axes");
+        assert!(left(odd.slice(0, 1..2).expect("a slice"), 4), "a single row, at 20");
+        let turned = dense.t().expect("two axes");
         assert!(!left(turned, 4) && is_in_units(&turned, 1, 4), "as the right side");
     }
 }

@@ -66,7 +66,7 @@ impl Source {
                 let n = i128::from((random.bits() >> random.below(64)).cast_signed());
                 bits(dtype, Number::Int(if random.below(2) == 0 { n } else { -n }))
             }
-            Class::Float => {
+            _ => {
                 let part = random.below(1 << 24) as f64 / f64::from(1 << 24);
                 let sign = if random.below(2) == 0 { 1.0 } else { -1.0 };
                 let magnitude = match random.below(7) {
@@ -152,7 +152,7 @@ pub(super) fn scalar(dtype: DType, i: usize) -> Number {
         Class::Bool => Number::Bool(i.is_multiple_of(2)),
         Class::Unsigned => Number::Int([3, 7, 100, 0][i % 4]),
         Class::Signed => Number::Int([3, -7, 100, 0][i % 4]),
-        Class::Float => Number::Float([0.5, -2.5, 3.0, 0.0][i % 4]),
+        _ => Number::Float([0.5, -2.5, 3.0, 0.0][i % 4]),
     }
 }
 

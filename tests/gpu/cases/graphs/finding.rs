@@ -20,7 +20,7 @@ pub(super) const FINDING: &[Kind] = &[
         .beside(|_, a, b| a.len() == 1 || a.len() == b.len() && same_lists(a, b))
         .sorts(),
     Kind::of("bincount", |c, t| t[0].rem_floor(bins(c))?.bincount(9), counted),
-    Kind::of("histogram", |_, t| t[0].histogram(9, -4.5, 4.5), in_bins),
+    Kind::of("histogram", |_, t| t[0].histogram(9, -4.5..=4.5), in_bins),
     Kind::of("argmax_last", |c, t| last(c, t, Tensor::argmax_last), |c, s| lasts(c, s, true)),
     Kind::of("argmin_last", |c, t| last(c, t, Tensor::argmin_last), |c, s| lasts(c, s, false)),
     Kind::of("max_with_index", extreme, |c, s| extremes(c, &s[0])),

@@ -307,7 +307,7 @@ fn number(random: &mut Random, dtype: DType) -> Number {
         Class::Bool => Number::Bool(n > 4),
         Class::Unsigned => Number::Int(n),
         Class::Signed => Number::Int(n - 4),
-        Class::Float => Number::Float((n - 4) as f64),
+        _ => Number::Float((n - 4) as f64),
     }
 }
 

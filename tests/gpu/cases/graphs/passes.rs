@@ -106,11 +106,12 @@ fn definite(x: &Tensor) -> Result<Tensor> {
     &square + &(square.triu(0)?.tril(0)? * 50.0)?
 }
 
-fn names(device: &Device, y: &Tensor) -> Result<[Vec<&'static str>; 2]> {
+fn names(device: &Device, y: &Tensor) -> Result<[Vec<String>; 2]> {
     let watch = device.watch();
     let told = y.explain();
     y.compute()?;
-    Ok([told, watch.explanation()].map(|e| e.kernels.iter().map(|kernel| kernel.name).collect()))
+    Ok([told, watch.explanation()]
+        .map(|e| e.kernels.iter().map(|kernel| kernel.name().to_owned()).collect()))
 }
 
 /// With as few bindings as any adapter has, too: what reads more than one kernel may is recorded
@@ -134,7 +135,7 @@ async fn deferred_on(device: &Device) -> Outcome {
         let watch = device.watch();
         // What a read would copy is told as well.
         let y = make(&x, &index).and_then(|y| y.contiguous()).map_err(show)?;
-        let early = watch.explanation().kernels.first().map(|kernel| kernel.name);
+        let early = watch.explanation().kernels.first().map(|kernel| kernel.name().to_owned());
         ensure_eq!(early, None, "{name}: what ran before it is read");
         let [told, ran] = names(device, &y).map_err(show)?;
         ensure!(told == ran && !ran.is_empty(), "{name}: told {told:?}, ran {ran:?}");

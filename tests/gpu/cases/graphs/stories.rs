@@ -260,7 +260,7 @@ async fn explained(ctx: &Ctx) -> Outcome {
     ensure_eq!(after.tensors, before.tensors, "tensors");
     ensure_eq!(after.bytes_live_peak, before.bytes_live_peak, "memory at its most");
     ensure!(told.error.is_none(), "{told}");
-    let names: Vec<&str> = told.kernels.iter().map(|kernel| kernel.name).collect();
+    let names: Vec<&str> = told.kernels.iter().map(|kernel| kernel.name()).collect();
     ensure_eq!(names, ["elementwise", "reindex"], "one fused kernel, and a copy to row-major");
     ensure_eq!(told.dispatches(), 2, "dispatches");
     let text = told.to_string();

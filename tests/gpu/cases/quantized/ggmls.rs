@@ -1,7 +1,7 @@
 //! Blocks as ggml's own program writes them, and what it makes of them.
 
 use wharf::tensor::{Blocks, Quantized};
-use wharf::{DType, Device, HostView, Target, Tensor, half};
+use wharf::{DType, Device, HostBytes, Target, Tensor, half};
 
 use super::{Random, count};
 use crate::ctx::{Ctx, Outcome, ensure, ensure_eq, show};
@@ -125,7 +125,7 @@ impl Parts {
         let (width, beside) = (values.len() / rows.max(1), scales.len() / rows.max(1));
         let (values, _) = device.upload(&values, [rows, width]).map_err(show)?;
         let beside = [rows, beside / self.dtype.width()];
-        let scales = HostView::from_bytes(&scales, beside, self.dtype).map_err(show)?;
+        let scales = HostBytes::new(&scales, beside, self.dtype).map_err(show)?;
         let (scales, _) = device.upload_view(scales).map_err(show)?;
         let weights = Quantized::of(&values, &scales).map_err(show)?;
         // Nothing looks like any form of these dtypes.

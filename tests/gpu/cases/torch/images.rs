@@ -91,7 +91,7 @@ fn run(op: &str, t: &[Tensor], numbers: &[Vec<f64>]) -> wharf::Result<Tensor> {
             t[0].interpolate(size, how[numbers[0][0] as usize])
         }
         "layer_norm_with_stats" => {
-            let (y, [mean, scale]) =
+            let (y, mean, scale) =
                 t[0].layer_norm_with_stats(axes(&numbers[0]), None, None, EPS)?;
             Ok([y, mean, scale][numbers[1][0] as usize].clone())
         }

@@ -166,7 +166,7 @@ fn placed(g: &Golden, t: &[Tensor]) -> Option<wharf::Result<Tensor>> {
         "argsort" => t[0].argsort(axis, order),
         "searchsorted" => t[0].searchsorted(&t[1], side),
         "bincount" => t[0].bincount(g.count("bins")),
-        "histogram" => t[0].histogram(g.count("bins"), g.number("low"), g.number("high")),
+        "histogram" => t[0].histogram(g.count("bins"), g.number("low")..=g.number("high")),
         "masked_fill" => match g.number("value") {
             value if value.is_finite() => t[0].masked_fill(&t[1], Scalar::from(value as i64)),
             value => t[0].masked_fill(&t[1], value),

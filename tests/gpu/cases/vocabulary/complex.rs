@@ -94,7 +94,7 @@ async fn fused(ctx: &Ctx) -> Outcome {
     let y = x.flip(0).map_err(show)?;
     for made in [x.complex_conj(), x.complex_mul(&y), x.complex_abs()] {
         let kernels = made.and_then(|x| x + 1.0).map_err(show)?.explain().kernels;
-        let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name).collect();
+        let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name()).collect();
         let own = names.iter().filter(|name| **name != "iota").count();
         ensure_eq!(own, 1, "{names:?}");
         count();

@@ -113,7 +113,7 @@ async fn crossing(ctx: &Ctx) -> Outcome {
         ensure_eq!(ledger.down.bytes - before.bytes, 4, "bytes of {call}");
         ensure_eq!(ledger.down.count - before.count, 1, "crossings of {call}");
         let named = ledger.largest.iter().find(|crossing| crossing.call == call);
-        let at = named.ok_or(format!("{call} is not named"))?.location.line();
+        let at = named.ok_or(format!("{call} is not named"))?.line.line();
         ensure!((line..line + 4).contains(&at), "{call} at line {at}, not after {line}");
     }
     let before = device.ledger().down;

@@ -51,7 +51,7 @@ async fn counted(ctx: &Ctx) -> Outcome {
     let got = x.bincount(BELOW).map_err(show)?.read::<u32>().await.map_err(show)?;
     alike("bincount", &got, &counts)?;
     let floats = x.cast(DType::F32).map_err(show)?;
-    let got = floats.histogram(10, 0.0, BELOW as f64).map_err(show)?;
+    let got = floats.histogram(10, 0.0..=BELOW as f64).map_err(show)?;
     let want: Vec<u32> = counts.chunks(BELOW / 10).map(|part| part.iter().sum()).collect();
     alike("histogram", &got.read::<u32>().await.map_err(show)?, &want)?;
 

@@ -153,7 +153,7 @@ async fn with_stats(
     let scale = |of: &[f64]| -> Vec<f64> {
         places(&kept).map(|place| (of[rest(&place)] + EPS).sqrt().recip()).collect()
     };
-    let (y, [mean, by]) = x.tensor.layer_norm_with_stats(among, None, None, EPS).map_err(show)?;
+    let (y, mean, by) = x.tensor.layer_norm_with_stats(among, None, None, EPS).map_err(show)?;
     let wide = if dtype == DType::F64 { dtype } else { DType::F32 };
     ensure_eq!([mean.dtype(), by.dtype(), y.dtype()], [wide, wide, dtype], "{name}: the dtypes");
     let want: Vec<f64> = places(&kept).map(|place| all[rest(&place)]).collect();

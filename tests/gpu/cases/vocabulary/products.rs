@@ -137,7 +137,7 @@ async fn planned(ctx: &Ctx) -> Outcome {
     let ones = |dims: &[usize]| device.ones(dims, DType::F32).map_err(show);
     let names = |letters: &str, operands: &[&Tensor]| -> Result<Vec<String>, String> {
         let kernels = Tensor::einsum(letters, operands).map_err(show)?.explain().kernels;
-        Ok(kernels.into_iter().map(|kernel| kernel.name.to_string()).collect())
+        Ok(kernels.into_iter().map(|kernel| kernel.name().to_string()).collect())
     };
     let (a, b) = (ones(&[32, 48])?, ones(&[64, 48])?);
     let product = names("ij,kj->ik", &[&a, &b])?;

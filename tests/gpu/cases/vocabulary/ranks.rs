@@ -107,7 +107,7 @@ async fn bins(ctx: &Ctx) -> Outcome {
                 want[(((x - low) / 0.5) as usize).min(count - 1)] += 1.0;
             }
             let x = Shown::of(&device, dtype, x, (&[300], &[Flip(0)])).await?;
-            let got = x.tensor.histogram(count, low, high).map_err(show)?;
+            let got = x.tensor.histogram(count, low..=high).map_err(show)?;
             near(dtype.name(), &got, &[5], &want, 0.0).await?;
         }
     }
@@ -209,7 +209,13 @@ async fn drawn(ctx: &Ctx) -> Outcome {
         let data = [0.5f64, 0.0, 2.0, 1.25, 0.0, 0.25, 3.0, 1.0, 0.0, 4.0];
         let weights = Shown::of(&device, DType::F32, data.to_vec(), (&[2, 5], &[])).await?;
         let draw = |count, back| -> Result<Tensor, String> {
-            weights.tensor.multinomial(key, count, back).map_err(show)
+            let weights = &weights.tensor;
+            let drawn = if back {
+                weights.multinomial(key, count)
+            } else {
+                weights.multinomial_distinct(key, count)
+            };
+            drawn.map_err(show)
         };
         let luck = |i: usize| uniform(key.words(), DType::F32, i as u64);
         let want: Vec<f64> = (0..80)
@@ -253,20 +259,20 @@ async fn lucky(ctx: &Ctx) -> Outcome {
     alone[lucky as usize] = 1.0;
     let device = ctx.native().await?;
     let (weights, _) = device.upload(&alone, 2048).map_err(show)?;
-    let drawn = weights.multinomial(key, 1, false).map_err(show)?;
+    let drawn = weights.multinomial_distinct(key, 1).map_err(show)?;
     let drawn = drawn.read::<u32>().await.map_err(show)?;
     ensure_eq!(drawn, [lucky as u32], "the only weight");
     // Nor does it make a rare place likely.
     let mut rare = [1e-9f32; 2048];
     rare[0] = 1.0;
     let (weights, _) = device.upload(&rare, 2048).map_err(show)?;
-    let drawn = weights.multinomial(key, 1, false).map_err(show)?;
+    let drawn = weights.multinomial_distinct(key, 1).map_err(show)?;
     ensure_eq!(drawn.read::<u32>().await.map_err(show)?, [0], "the likely place");
     // Near both ends of what f32 has one of two is drawn as often as the other, and 0 never.
     for (row, least, most) in [([1.5e38f32; 2], 1888, 2208), ([0.0, 2e-38], 4096, 4096)] {
         let (weights, _) = device.upload(&row, 2).map_err(show)?;
         let weights = weights.broadcast_to([4096, 2]).map_err(show)?;
-        let drawn = weights.multinomial(Key::new(6), 1, false).map_err(show)?;
+        let drawn = weights.multinomial_distinct(Key::new(6), 1).map_err(show)?;
         let drawn: u32 = drawn.read::<u32>().await.map_err(show)?.iter().sum();
         ensure!((least..=most).contains(&drawn), "{drawn} of 4096 by weights of {row:?}");
     }
@@ -277,7 +283,7 @@ async fn lucky(ctx: &Ctx) -> Outcome {
     let (weights, _) =
         device.upload(&(0..20_000).map(weigh).collect::<Vec<_>>(), 20_000).map_err(show)?;
     for seed in [4638, 5054, 5778] {
-        let drawn = weights.multinomial(Key::new(seed), 256, true).map_err(show)?;
+        let drawn = weights.multinomial(Key::new(seed), 256).map_err(show)?;
         let drawn = drawn.read::<u32>().await.map_err(show)?;
         let none = drawn.iter().find(|&&place| weigh(place as usize) == 0.0);
         ensure_eq!(none, None, "a place of no weight by the key {seed}");
