@@ -1,11 +1,14 @@
 //! What the crate shows: `docs/api.txt`, so that every change of it is seen.
 //!
-//! What is `pub` can be reached, which the compiler says. What a macro makes stands as the rows of
-//! its call, and its functions and constants as the macro has them; a macro that is exported, as
-//! the patterns of its arms. What implements a trait by `derive` is not listed.
+//! What is `pub` can be reached, which the compiler says, but for what nobody passes on. What a
+//! macro makes stands as the rows of its call, and its functions and constants as the macro has
+//! them; a macro that is exported, as the patterns of its arms.
 
 use std::collections::BTreeSet;
 use std::fs;
+
+use wharf::DType;
+use wharf::op::{Joint, Op, Reduction, Refusal};
 
 use crate::code::{Token, nesting, tokens};
 use crate::{File, files, root};
@@ -16,8 +19,8 @@ struct Shown {
     /// The modules that users can name.
     modules: BTreeSet<String>,
     names: BTreeSet<String>,
-    /// Types, traits and functions that users can name.
-    heads: BTreeSet<String>,
+    /// Traits, of whoever.
+    traits: BTreeSet<String>,
     /// Each with the names on which it depends: one of them has to be shown.
     parts: Vec<Part>,
 }
@@ -39,6 +42,18 @@ struct Place<'a> {
     all: bool,
     /// Not documented: what is passed on from here is.
     hidden: bool,
+}
+
+/// The traits that an item derives.
+fn derived(attributes: &[Token<'_>]) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for at in 1..attributes.len() {
+        if attributes[at - 1].text == "derive" {
+            let list = &attributes[at + 1..close(attributes, at)];
+            found.extend(list.iter().filter(|token| token.is_word()).map(|t| t.text.to_owned()));
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// As Rust writes it.
@@ -170,7 +185,6 @@ impl Shown {
             None if place.hidden => self.parts.push(Part { of: vec![name.into()], text }),
             None => {
                 self.names.insert(format!("{}::{name}", place.module));
-                self.heads.insert(name.to_owned());
                 self.parts.push(Part { of: vec![name.into()], text });
             }
         }
@@ -197,8 +211,18 @@ impl Shown {
             if attributes.contains("macro_export") {
                 self.arms(head, body);
             } else if !hidden {
+                self.derives(&tokens[start..head_at], head);
                 self.item(Place { all: place.all || is_public, ..place }, head, body, makers);
             }
+        }
+    }
+
+    /// What a type derives: shown where the type is.
+    fn derives(&mut self, attributes: &[Token<'_>], head: &[Token<'_>]) {
+        let derived = derived(attributes);
+        if let ([.., _], [_, name, ..]) = (&*derived, head) {
+            let text = format!("derive {}: {}", name.text, derived.join(" "));
+            self.parts.push(Part { of: vec![name.text.into()], text });
         }
     }
 
@@ -216,9 +240,17 @@ impl Shown {
         };
         let kind = (0..head.len()).find(|&n| !is_quality(n)).unwrap_or(0);
         let (kind, name) = (word(kind), word(kind + 1));
+        if kind == "trait" {
+            self.traits.insert(name.to_owned());
+        }
         match kind {
             "impl" => self.block(place, head, body, makers),
-            maker if name == "!" && makers.contains(maker) => self.rows(maker, body),
+            maker if name == "!" && makers.contains(maker) => {
+                if let ("named", Some(made)) = (maker, named(body)) {
+                    self.names.insert(format!("{}::{made}", place.module));
+                }
+                self.rows(maker, body);
+            }
             // What a private module has of its own is not shown, but what it adds to others is.
             "mod" if !place.all => {
                 self.read(Place { all: false, hidden: true, ..place }, body, makers);
@@ -233,7 +265,6 @@ impl Shown {
             "use" => {
                 for name in passed_on(head) {
                     self.names.insert(format!("{}::{name}", place.module));
-                    self.heads.insert(name.to_owned());
                 }
             }
             "struct" | "enum" => {
@@ -270,6 +301,7 @@ impl Shown {
                 self.read(Place { owner: Some(owner), all: false, ..place }, body, makers);
             }
             _ if place.hidden => {}
+            // The type first, then the trait.
             _ => self.parts.push(Part { of: subjects, text: spell(head) }),
         }
     }
@@ -293,12 +325,23 @@ impl Shown {
         }
     }
 
-    /// The functions and constants that a macro makes.
-    fn made(&mut self, maker: &str, body: &[Token<'_>]) {
-        for at in 1..body.len() {
-            if body[at - 1].text == "pub" && matches!(body[at].text, "fn" | "const") {
-                let text = format!("{maker}! {}", spell(&body[at..head_end(body, at)]));
-                self.parts.push(Part { of: Vec::new(), text });
+    /// The functions and constants that a macro makes, its types by name, and what they derive.
+    fn made(&mut self, module: &str, maker: &str, body: &[Token<'_>]) {
+        let derived = derived(body);
+        if !derived.is_empty() {
+            let text = format!("{maker}! derive {}", derived.join(" "));
+            self.parts.push(Part { of: Vec::new(), text });
+        }
+        for at in 1..body.len().saturating_sub(1) {
+            match (body[at - 1].text, body[at].text, body[at + 1]) {
+                ("pub", "fn" | "const", _) => {
+                    let text = format!("{maker}! {}", spell(&body[at..head_end(body, at)]));
+                    self.parts.push(Part { of: Vec::new(), text });
+                }
+                ("pub", "struct" | "enum", name) if name.is_word() => {
+                    self.names.insert(format!("{module}::{}", name.text));
+                }
+                _ => {}
             }
         }
     }
@@ -334,15 +377,25 @@ impl Shown {
             let module = path.rsplit_once("::").map_or("", |(module, _)| module);
             module == "wharf" || self.modules.contains(module)
         };
-        let paths = self.names.iter().filter(is_named).cloned();
+        let paths: Vec<&String> = self.names.iter().filter(is_named).collect();
+        let last = |path: &&String| path.rsplit("::").next().unwrap_or("").to_owned();
+        let heads: BTreeSet<String> = paths.iter().map(last).collect();
+        // What implements a trait that nobody can name is of no use to anybody.
+        let is_own = |name: &String| self.traits.contains(name) && !heads.contains(name);
         let is_shown = |part: &&Part| {
-            part.of.is_empty() || part.of.iter().any(|name| self.heads.contains(name))
+            let is_named = part.of.is_empty() || part.of.iter().any(|name| heads.contains(name));
+            is_named && !part.of.iter().any(is_own)
         };
         let parts: BTreeSet<String> =
             self.parts.iter().filter(is_shown).map(|part| part.text.clone()).collect();
-        let lines = paths.chain([String::new()]).chain(parts);
+        let lines = paths.into_iter().cloned().chain([String::new()]).chain(parts);
         lines.map(|line| line + "\n").collect()
     }
+}
+
+/// The type that a table of `named!` makes.
+fn named<'a>(body: &[Token<'a>]) -> Option<&'a str> {
+    bare(body).1.first().map(|token| token.text)
 }
 
 /// Makers of what is private, or is listed otherwise.
@@ -383,7 +436,7 @@ fn shown(files: &[File], hidden: &[&str]) -> Shown {
             if hidden {
                 shown.added(place, body, &names);
             } else {
-                shown.made(maker, body);
+                shown.made(&module, maker, body);
             }
         }
         shown.read(place, &tokens, &names);
@@ -412,15 +465,42 @@ fn what_the_crate_shows_is_listed() {
     );
 }
 
+/// Errors, fused kernels and shadows name operations: a name that no method has leads nowhere.
+#[test]
+fn operations_are_called_as_their_methods_are() {
+    let listed = fs::read_to_string(root().join("docs/api.txt")).expect("it is listed");
+    let is_method = |name: &str| {
+        let made = ["methods! ", "Tensor::fn ", "Device::fn "];
+        listed.lines().any(|line| {
+            let rest = made.iter().find_map(|front| line.strip_prefix(front)?.strip_prefix(name));
+            rest.is_some_and(|rest| rest.starts_with(['(', ' ', '<']))
+        })
+    };
+    let called = |&op: &Op| {
+        let text = Refusal::Kind { op, given: DType::F8E4M3 }.to_string();
+        text.split_once(' ').map_or(String::new(), |(name, _)| name.to_owned())
+    };
+    let mut names: Vec<String> = Op::ALL.iter().map(called).collect();
+    for (op, name) in Op::ALL.iter().zip(&names) {
+        assert_eq!(name.parse().ok(), Some(*op), "{name} is not found");
+    }
+    names.extend(Reduction::ALL.iter().map(|reduction| reduction.name().to_owned()));
+    names.extend(Joint::ALL.iter().map(|joint| joint.name().to_owned()));
+    names.retain(|name| !is_method(name));
+    assert!(names.is_empty(), "no methods: {names:?}");
+}
+
 #[test]
 fn what_is_shown_is_found() {
     let file = |path: &str, text: &str| File { path: path.to_owned(), text: text.to_owned() };
-    let lib = "#![deny(x)]\npub mod a;\nmod b;\npub use b::{B, c as d};\n#[doc(hidden)]\n\
+    let lib = "#![deny(x)]\npub mod a;\nmod b;\npub use b::{B, Q, c as d};\n#[doc(hidden)]\n\
         pub mod h;\npub use h::H;";
-    let a = "pub struct A<T> { pub x: Vec<T>, y: u8 }\npub(crate) struct P { pub z: u8 }\n\
+    let a = "#[derive(Debug, Clone)] pub struct A<T> { pub x: Vec<T>, y: u8 }\n\
+        pub(crate) struct P { pub z: u8 }\n\
         impl<T> A<T> { pub const N: [u8; 2] = [1; 2]; #[x(y)] pub fn f(\n&self,\n\
         n: impl Fn(u8) -> T,\n) -> Result<T> { f(); } fn g() {} }\n\
         impl From<u8> for A<u8> {}\nimpl Q for P {}\n\
+        trait R {}\nimpl R for A<u8> {}\nnamed! { C, name: D \"d\"; }\n\
         macro_rules! m { ($n:ident) => { pub fn $n() {} } }\nm! { one \"doc\"; two(x); }\n\
         #[macro_export]\nmacro_rules! e { (@ $x:expr) => { $x; }; ($($x:expr),+ $(,)?) => {}; }\n\
         macro_rules! own { () => {} }";
@@ -432,7 +512,9 @@ fn what_is_shown_is_found() {
     let want = [
         "wharf::B",
         "wharf::H",
+        "wharf::Q",
         "wharf::a::A",
+        "wharf::a::C",
         "wharf::d",
         "wharf::e!",
         "",
@@ -444,6 +526,7 @@ fn what_is_shown_is_found() {
         "H.0: u8",
         "H::fn h()",
         "Q::fn q(&self)",
+        "derive A: Clone Debug",
         "e!($($x: expr), + $(,)?)",
         "e!(@$x: expr)",
         "enum B",
@@ -452,6 +535,7 @@ fn what_is_shown_is_found() {
         "m! fn $n()",
         "m! one",
         "m! two(x)",
+        "named! C, name: D",
         "struct A<T>",
         "struct H",
         "trait Q: Sized",
