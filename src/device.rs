@@ -413,7 +413,8 @@ impl Device {
     /// let y = x.t()?.contiguous()?.softmax(1)?;
     /// assert_eq!(watch.explanation().dispatches(), 0); // deferred
     /// y.compute()?;
-    /// let names: Vec<_> = watch.explanation().kernels.iter().map(|kernel| kernel.name).collect();
+    /// let told = watch.explanation();
+    /// let names: Vec<_> = told.kernels.iter().map(|kernel| kernel.name()).collect();
     /// assert_eq!(names, ["reindex", "softmax_rows"], "a copy, and a kernel of rows");
     /// # Ok(()) });
     /// ```

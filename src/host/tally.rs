@@ -10,10 +10,10 @@
 /// order of the host's view; of a file, as they lie in it.
 ///
 /// ```
-/// # use wharf::host::{Tally, Worst};
+/// # use wharf::host::Tally;
 /// // 1.0, 0.1 and 1e300 as f32: kept, rounded, and turned into infinity.
-/// let changed = Tally { first_changed: Some(1), ..Tally::default() };
-/// let tally = Tally { exact: 1, rounded: 1, overflowed: 1, ..changed };
+/// let mut tally = Tally::default();
+/// (tally.exact, tally.rounded, tally.overflowed) = (1, 1, 1);
 /// assert_eq!(tally.values(), 3);
 /// assert!(!tally.is_exact());
 /// ```
