@@ -72,12 +72,16 @@ fn main(
         let other = j * ACROSS;
         var left = 0.0;
         var taken = 0.0;
-        if lane >= j && lane < size {
-            for (var k = 0u; k < j; k++) {
-                let x = sh_rows[other + k];
-                left += sh_rows[own + k] * x;
-                taken += x * x;
-            }
+        // Not within the branch: FXC takes a column that a loop reads there for one that depends on
+        // the lane, and allows no barrier then.
+        let is_below = lane >= j && lane < size;
+        let known = select(0u, j, is_below);
+        for (var k = 0u; k < known; k++) {
+            let x = sh_rows[other + k];
+            left += sh_rows[own + k] * x;
+            taken += x * x;
+        }
+        if is_below {
             let pivot = sh_rows[other + j] - taken;
             let is_one = pivot > 0.0 && pivot <= LARGEST;
             let root = select(0.0, sqrt(pivot), is_one);

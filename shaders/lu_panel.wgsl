@@ -32,12 +32,16 @@ fn main(
     if matrix >= p.matrices {
         return;
     }
-    let across = p.columns + 1u;
-    let base = matrix * p.rows * across;
-    for (var j = 0u; j < p.columns; j++) {
+    // Once, before all loops: FXC takes a parameter that a loop reads which depends on the lane for
+    // one that does as well, and allows no barrier where it is asked again.
+    let rows = p.rows;
+    let columns = p.columns;
+    let across = columns + 1u;
+    let base = matrix * rows * across;
+    for (var j = 0u; j < columns; j++) {
         var best = -1.0;
         var place = j;
-        for (var i = j + lane; i < p.rows; i += lanes) {
+        for (var i = j + lane; i < rows; i += lanes) {
             let x = abs(panel[base + i * across + j]);
             if x > best {
                 best = x;
@@ -49,7 +53,7 @@ fn main(
         workgroupBarrier();
         // Everybody looks for the largest, so that nobody has to be told. Lanes past the last row
         // have none.
-        let others = min(lanes, p.rows - j);
+        let others = min(lanes, rows - j);
         for (var other = 0u; other < others; other++) {
             let x = sh_largest[other];
             let at = sh_places[other];
@@ -71,12 +75,12 @@ fn main(
         workgroupBarrier();
         let row = base + j * across;
         let pivot = panel[row + j];
-        for (var i = j + 1u + lane; i < p.rows; i += lanes) {
+        for (var i = j + 1u + lane; i < rows; i += lanes) {
             let own = base + i * across;
             let x = panel[own + j];
             let times = select(div_f32(vec4<f32>(x), vec4<f32>(pivot)).x, 0.0, x == 0.0);
             panel[own + j] = times;
-            for (var c = j + 1u; c < p.columns; c++) {
+            for (var c = j + 1u; c < columns; c++) {
                 panel[own + c] -= times * panel[row + c];
             }
         }

@@ -136,13 +136,17 @@ download_from_backports() {
     newer_than_installed "${packages%% *}" || lacks "$suite has no newer ${packages%% *} than the system"
 }
 
-# As if nothing were installed here: with all that it depends on.
 download_from_testing() {
-    read_lists testing || return 1
+    download_whole testing
+}
+
+# download_whole SUITE: as if nothing were installed here, with all that the packages depend on.
+download_whole() {
+    read_lists "$1" || return 1
     mkdir -p "$driver_folder/debs/partial"
     : >"$apt/status"
     apt_apart -o Dir::State::Status="$apt/status" -o Dir::Cache::Archives="$driver_folder/debs" \
-        --no-install-recommends --yes --download-only install $packages || lacks "testing has not all of $packages"
+        --no-install-recommends --yes --download-only install $packages || lacks "$1 has not all of $packages"
 }
 
 # apt-get with its own state: no suite is added to the system's sources, and root is not needed.

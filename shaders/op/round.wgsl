@@ -94,8 +94,10 @@ fn rem_floor_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let r = copysign_f32(rem_positive(abs_f32(a) * up, abs_f32(b) * up), a);
     let other = (r < vec4<f32>(0.0)) != (b < vec4<f32>(0.0));
     let moved = select(r, r + b * up, other) * rem_lift(b, 5.9604644775390625e-8);
-    let zero = copysign_f32(vec4<f32>(0.0), b);
-    return nan_where(select(moved, zero, r == vec4<f32>(0.0)), rem_lacks(a, b));
+    // Bits are chosen: FXC takes a float of a sign alone for 0.0.
+    let zero = bitcast<vec4<u32>>(b) & vec4<u32>(0x80000000u);
+    let bits = select(bitcast<vec4<u32>>(moved), zero, r == vec4<f32>(0.0));
+    return nan_where(bitcast<vec4<f32>>(bits), rem_lacks(a, b));
 }
 
 // region alone

@@ -14,20 +14,22 @@ struct Params {
 // end alone
 
 // An unsigned difference is small only at or after the beginning.
-fn within_part(at: vec4<u32>, d: u32) -> vec4<bool> {
+fn beyond_part(at: vec4<u32>, d: u32) -> vec4<bool> {
     let begin = p.scalar[d >> 2u][d & 3u];
     let length = p.scalar[2u + (d >> 2u)][d & 3u];
-    return at - begin < vec4<u32>(length);
+    return at - begin >= vec4<u32>(length);
 }
 
+// What lies outside is gathered, and not what is left inside: FXC takes what a loop begins as true
+// and only ever narrows for true.
 fn lies_in_part(e: vec4<u32>) -> vec4<bool> {
     var rest = e;
-    var here = vec4<bool>(true);
+    var outside = vec4<bool>(false);
     for (var d = 0u; d + 1u < rank; d++) {
         let n = p.shape[d >> 2u][d & 3u];
         let next = rest / n;
-        here = here & within_part(rest - next * n, d);
+        outside = outside | beyond_part(rest - next * n, d);
         rest = next;
     }
-    return here & within_part(rest, rank - 1u);
+    return !(outside | beyond_part(rest, rank - 1u));
 }

@@ -2,9 +2,9 @@
 //! what can be checked on a machine that runs none of them.
 
 use std::collections::HashSet;
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
-use std::{env, fs, process, thread};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::{env, fs};
 
 use naga::back::{glsl, hlsl, msl, spv};
 use wharf::wgsl::{Assembled, Needs, reflect};
@@ -34,10 +34,11 @@ pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<St
     let hlsl = (!teams).then(|| {
         // FXC is asked where there is no DXC, and only for what needs nothing more.
         if kernel.needs == Needs::NONE {
-            direct3d(kernel, module, &info, hlsl::ShaderModel::V5_1);
+            let text = direct3d(kernel, module, &info, hlsl::ShaderModel::V5_1);
+            written(kernel, module, "5_1", &text);
         }
         let text = direct3d(kernel, module, &info, hlsl::ShaderModel::V6_2);
-        dxc(kernel, module, &text);
+        written(kernel, module, "6_2", &text);
         text
     });
     let glsl = knows(&[Needs::F16, Needs::INT64, Needs::COOPERATIVE]).then(|| {
@@ -134,7 +135,14 @@ fn direct3d(
     info: &naga::valid::ModuleInfo,
     shader_model: hlsl::ShaderModel,
 ) -> String {
-    let options = hlsl::Options { shader_model, fake_missing_bindings: true, ..Default::default() };
+    let options = hlsl::Options {
+        shader_model,
+        fake_missing_bindings: true,
+        // As wgpu sets them: how many workgroups there are is a constant of the call.
+        special_constants_binding: Some(hlsl::BindTarget::default()),
+        zero_initialize_workgroup_memory: !kernel.clears,
+        ..Default::default()
+    };
     let mut text = String::new();
     hlsl::Writer::new(&mut text, &options, &Default::default())
         .write(module, info, None)
@@ -146,10 +154,10 @@ fn direct3d(
     text
 }
 
-/// With `WHARF_DXC=dxc` DX12's newer compiler checks every text that needs no more memory of a
-/// workgroup than DX12 has.
-fn dxc(kernel: &Assembled, module: &naga::Module, text: &str) {
-    let Ok(compiler) = env::var("WHARF_DXC") else { return };
+/// Writes the text into the folder that `WHARF_HLSL` names, for compilers of Direct3D 12
+/// (`scripts/windows`), unless it needs more memory of a workgroup than there is.
+fn written(kernel: &Assembled, module: &naga::Module, model: &str, text: &str) {
+    let Ok(folder) = env::var("WHARF_HLSL") else { return };
     let shared = module.global_variables.iter().map(|(_, variable)| variable);
     let shared = shared.filter(|variable| variable.space == naga::AddressSpace::WorkGroup);
     let bytes =
@@ -157,21 +165,9 @@ fn dxc(kernel: &Assembled, module: &naga::Module, text: &str) {
     if shared.map(bytes).sum::<u32>() > 32 << 10 {
         return;
     }
-    static SEEN: Mutex<Option<HashSet<String>>> = Mutex::new(None);
-    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if !seen.get_or_insert_default().insert(text.to_owned()) {
-        return;
-    }
-    drop(seen);
-    let name = format!("wharf-{}-{:?}.hlsl", process::id(), thread::current().id());
-    let file = env::temp_dir().join(name);
-    fs::write(&file, text).expect("a file to compile");
-    let said = Command::new(&compiler)
-        .args(["-T", "cs_6_2", "-E", "main", "-enable-16bit-types", "-HV", "2018", "-no-warnings"])
-        .arg(&file)
-        .output()
-        .unwrap_or_else(|error| panic!("WHARF_DXC={compiler}: {error}"));
-    fs::remove_file(&file).expect("the file is still there");
-    let why = String::from_utf8_lossy(&said.stderr);
-    assert!(said.status.success(), "{} for DX12: {why}\n{}", kernel.name, kernel.wgsl);
+    let mut hash = DefaultHasher::new();
+    text.hash(&mut hash);
+    let name = kernel.name.replace('/', "_");
+    let file = Path::new(&folder).join(format!("{name}-{:016x}.{model}.hlsl", hash.finish()));
+    fs::write(&file, text).unwrap_or_else(|error| panic!("WHARF_HLSL={folder}: {error}"));
 }

@@ -169,8 +169,8 @@ pub(super) const PLANTS: &[Plant] = &[
     Plant {
         name: "an_edge_left_alone",
         path: "shared/part.wgsl",
-        was: "return at - begin < vec4<u32>(length);",
-        now: "return at - begin < vec4<u32>(length - 1u);",
+        was: "return at - begin >= vec4<u32>(length);",
+        now: "return at - begin >= vec4<u32>(length - 1u);",
         operation: "assign_slice",
         line: line!(), run: |x| { let mut y = x.clone(); y.assign_slice(1, 3..10, 0.25)?; Ok(y) },
         capsule: None,
@@ -178,8 +178,8 @@ pub(super) const PLANTS: &[Plant] = &[
     Plant {
         name: "a_frame_that_is_too_wide",
         path: "shared/part.wgsl",
-        was: "return at - begin < vec4<u32>(length);",
-        now: "return at - begin < vec4<u32>(length - 1u);",
+        was: "return at - begin >= vec4<u32>(length);",
+        now: "return at - begin >= vec4<u32>(length - 1u);",
         operation: "pad",
         line: line!(), run: |x| x.at((..23, ..59))?.pad(&[(1, 0), (2, 3)], 0.25),
         capsule: None,
