@@ -18,7 +18,7 @@ struct Blob {
 typedef HRESULT(WINAPI *Compile)(const void *, SIZE_T, const char *, const void *, void *, const char *, const char *,
                                  UINT, UINT, Blob **, Blob **);
 
-static const UINT STRICT = 1 << 11;
+static const UINT STRICTLY = 1 << 11;
 
 /* Whether it is taken. */
 static int compile(Compile with, const char *path, const char *name) {
@@ -34,7 +34,7 @@ static int compile(Compile with, const char *path, const char *name) {
     fclose(file);
     Blob *code = NULL, *said = NULL;
     DWORD since = GetTickCount();
-    HRESULT result = with(text, size, name, NULL, NULL, "main", "cs_5_1", STRICT, 0, &code, &said);
+    HRESULT result = with(text, size, name, NULL, NULL, "main", "cs_5_1", STRICTLY, 0, &code, &said);
     printf("%8lu ms  %s%s\n", GetTickCount() - since, name, result ? "  REFUSED" : "");
     if (result && said)
         printf("%.*s\n", (int)said->of->size(said), (char *)said->of->bytes(said));

@@ -1,5 +1,6 @@
 # Pretended GPUs: a shim pretends the kernel's device, submissions do nothing, and the real driver on top compiles to the
-# real machine code of a chip. What a program reads back is zeros. Sourced after setup.sh and drivers.sh.
+# real machine code of a chip. What a program reads back is zeros. Sourced after setup.sh, drivers.sh
+# and layers.sh.
 #
 # The chip's drivers are the release's backports, unpacked beside the system's own. The shims, and the drivers that Debian
 # does not build, are taken from WHARF_NULL_GPUS or ../shared/null-gpus where they lie there built, and otherwise built
@@ -135,11 +136,6 @@ build_null() {
     done
 }
 
-# install_here WHY PACKAGE...: in a subshell, which ends where they cannot be had.
-install_here() {
-    (install_packages "$@") || not_here "apt-get has not all of $1"
-}
-
 need_mesa_source() {
     [ ! -d "$mesa_source" ] || return 0
     install_here "what builds Mesa's shims" ninja-build pkg-config flex bison glslang-tools libelf-dev zlib1g-dev \
@@ -194,26 +190,8 @@ need_binders() {
 # that was submitted is ever done.
 need_null_layers() {
     null_layer=$null_folder/layer
-    need_null_layer pipestats 'statistics of every compute pipeline'
-    need_null_layer never 'work that is never done'
-}
-
-# need_null_layer NAME DESCRIPTION: scripts/lib/NAME.c, built where it is new.
-need_null_layer() {
-    [ -z "$(find "$null_layer/lib$1.so" -newer "scripts/lib/$1.c" 2>/dev/null)" ] || return 0
-    [ -e /usr/include/vulkan/vk_layer.h ] || install_here "the layer's headers" libvulkan-dev
-    mkdir -p "$null_layer"
-    cc -O1 -fPIC -shared -fvisibility=hidden -Wall -o "$null_layer/lib$1.so" "scripts/lib/$1.c" -lpthread
-    cat >"$null_layer/$1.json" <<MANIFEST
-{
-  "file_format_version": "1.1.2",
-  "layer": {
-    "name": "VK_LAYER_WHARF_$1", "type": "GLOBAL", "library_path": "./lib$1.so", "api_version": "1.3.239",
-    "implementation_version": "1", "description": "$2",
-    "functions": { "vkNegotiateLoaderLayerInterfaceVersion": "$1_negotiate" }
-  }
-}
-MANIFEST
+    need_layer "$null_layer" pipestats 'statistics of every compute pipeline'
+    need_layer "$null_layer" never 'work that is never done'
 }
 
 # on_null_gpu PROGRAM ARGUMENT...: runs it where the chip last set up is the only adapter. With PIPESTATS=FILE its
