@@ -18,9 +18,10 @@ fn factors(word: u32) -> vec2<f32> {
 
 // The scale and the minimum of one of eight blocks that have this in common: two factors of f16,
 // and twelve bytes. Of the first four blocks the lower six bits of a byte are it; of the others
-// half a byte, and the upper bits of those. The products are exact.
+// half a byte, and the upper bits of those. The products are exact. Places are shifted, not
+// multiplied by 8: of a sum with a constant FXC took the constant alone.
 fn scale_q4_k(head: vec4<u32>, block: u32) -> vec2<f32> {
-    let bytes = (head.yzw >> vec3<u32>(8u * (block & 3u))) & vec3<u32>(255u);
+    let bytes = (head.yzw >> vec3<u32>((block & 3u) << 3u)) & vec3<u32>(255u);
     let low = vec2<u32>(bytes.z & 15u, bytes.z >> 4u);
     let others = low | ((bytes.xy >> vec2<u32>(6u)) << vec2<u32>(4u));
     let bits = select(others, bytes.xy & vec2<u32>(63u), block < 4u);
