@@ -7,7 +7,8 @@
 override lanes: u32 = 32u;
 
 const ACROSS = 33u;
-const LARGEST = 3.4028234e38;
+// The bits of the largest finite number: a compiler may think that no number is beyond it, or none.
+const LARGEST = 0x7f7fffffu;
 
 struct Job {
     matrices: u32,
@@ -83,7 +84,7 @@ fn main(
         }
         if is_below {
             let pivot = sh_rows[other + j] - taken;
-            let is_one = pivot > 0.0 && pivot <= LARGEST;
+            let is_one = pivot > 0.0 && bitcast<u32>(pivot) <= LARGEST;
             let root = select(0.0, sqrt(pivot), is_one);
             if lane == j {
                 finish(to + j, vec4<f32>(root));

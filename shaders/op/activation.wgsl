@@ -28,16 +28,19 @@ fn elu_f32(x: vec4<f32>, alpha: vec4<f32>) -> vec4<f32> {
     return select(x, alpha * expm1_f32(x), x < vec4<f32>(0.0));
 }
 
-// tanh(ln(1 + w)) = w (w + 2) / (w (w + 2) + 2) with w = e^x; from 20 on it is 1.
+// tanh(ln(1 + w)) = w (w + 2) / (w (w + 2) + 2) with w = e^x; from 20 on it is 1. Past it x stands
+// alone: a compiler may multiply before it divides, and come past the largest number.
 fn mish_f32(x: vec4<f32>) -> vec4<f32> {
     let w = exp_f32(min(x, vec4<f32>(20.0)));
     let v = w * (w + 2.0);
-    return nan_where(above_f32(x, -110.0) * (v / (v + 2.0)), is_nan_f32(x));
+    let y = above_f32(x, -110.0) * (v / (v + 2.0));
+    return nan_where(select(y, x, x > vec4<f32>(20.0)), is_nan_f32(x));
 }
 
+// Past 3 it is x, as above.
 fn hard_swish_f32(x: vec4<f32>) -> vec4<f32> {
     let y = above_f32(x, -3.0) * (clamp(x + 3.0, vec4<f32>(0.0), vec4<f32>(6.0)) / 6.0);
-    return nan_where(y, is_nan_f32(x));
+    return nan_where(select(y, x, x > vec4<f32>(3.0)), is_nan_f32(x));
 }
 
 // x sigmoid(2 u), which is x (1 + tanh u) / 2. For x from -10 to 10 the exponential is normal, and

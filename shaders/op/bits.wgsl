@@ -97,13 +97,15 @@ fn held_f32(x: vec4<f32>) -> vec4<f32> {
 }
 
 // NaN, or an infinity of the value's sign, where `test`. WGSL has no literals of them: bits are
-// or-ed to the value's.
+// or-ed to the value's. Bits are chosen, and become a float afterwards: a compiler that thinks
+// there is no NaN never chooses a float that must be one.
 fn nan_where(value: vec4<f32>, test: vec4<bool>) -> vec4<f32> {
-    let nan = bitcast<vec4<u32>>(value) | vec4<u32>(0x7fc00000u);
-    return select(value, bitcast<vec4<f32>>(nan), test);
+    let bits = bitcast<vec4<u32>>(value);
+    return bitcast<vec4<f32>>(select(bits, bits | vec4<u32>(0x7fc00000u), test));
 }
 
 fn inf_where(value: vec4<f32>, test: vec4<bool>) -> vec4<f32> {
-    let sign = bitcast<vec4<u32>>(value) & vec4<u32>(0x80000000u);
-    return select(value, bitcast<vec4<f32>>(sign | vec4<u32>(0x7f800000u)), test);
+    let bits = bitcast<vec4<u32>>(value);
+    let inf = (bits & vec4<u32>(0x80000000u)) | vec4<u32>(0x7f800000u);
+    return bitcast<vec4<f32>>(select(bits, inf, test));
 }

@@ -6,6 +6,13 @@ fn exp_below(x: vec4<f32>) -> vec4<f32> {
     return select(exp(x), vec4<f32>(0.0), x < vec4<f32>(-87.3));
 }
 
+// The lowest finite number; `few` is any number below 2^31. A compiler that thinks nothing is
+// infinite takes the greater of the lowest and x for x, and minus infinity stays: it is not told
+// which number this is.
+fn lowest(few: u32) -> f32 {
+    return bitcast<f32>(0xff7fffffu + (few >> 31u));
+}
+
 // Whether a row has no softmax: one of its values is NaN - then the highest of their magnitudes'
 // bits are - or it is infinite, or all are minus infinity.
 fn softmax_fault(bits: vec4<u32>, m: f32, s: f32) -> bool {

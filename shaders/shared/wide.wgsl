@@ -6,9 +6,7 @@ fn words2(w: u64) -> vec2<u32> {
 }
 
 fn words4(w: vec2<u64>) -> vec4<u32> {
-    let low = vec2<u32>(w & vec2<u64>(0xfffffffflu));
-    let high = vec2<u32>(w >> vec2<u32>(32u));
-    return vec4<u32>(low.x, high.x, low.y, high.y);
+    return vec4<u32>(words2(w.x), words2(w.y));
 }
 
 // Always 32, but computed before the loop from a parameter, so that no compiler knows it. Results
@@ -22,5 +20,5 @@ fn wide2(v: vec2<u32>) -> u64 {
 }
 
 fn wide4(v: vec4<u32>) -> vec2<u64> {
-    return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(half_bits));
+    return vec2<u64>(wide2(v.xy), wide2(v.zw));
 }

@@ -105,12 +105,10 @@ fn spirv(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleIn
 }
 
 /// Checks that nothing is in a text which naga writes so that Metal's compiler refuses it: a single
-/// integer of 64 bits that is divided, a quad of them that is shifted by counts of 32 bits. Pairs
-/// (`shared/wide.wgsl`) are for processors.
+/// integer of 64 bits that is divided, some of them that are shifted by counts of 32 bits.
 fn metal(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleInfo) {
     use naga::BinaryOperator::{Divide, Modulo, ShiftLeft, ShiftRight};
     use naga::TypeInner::{Scalar, Vector};
-    use naga::VectorSize::Quad;
     let functions = module.functions.iter().map(|(handle, function)| (function, &info[handle]));
     let entries = module.entry_points.iter().enumerate();
     let entries = entries.map(|(i, entry)| (&entry.function, info.get_entry_point(i)));
@@ -119,7 +117,7 @@ fn metal(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleIn
             let naga::Expression::Binary { op, left, .. } = *expression else { continue };
             let refused = match (op, info[left].ty.inner_with(&module.types)) {
                 (Divide | Modulo, Scalar(of)) => of.width == 8,
-                (ShiftLeft | ShiftRight, Vector { size: Quad, scalar }) => scalar.width == 8,
+                (ShiftLeft | ShiftRight, Vector { scalar, .. }) => scalar.width == 8,
                 _ => false,
             };
             assert!(!refused, "{} has {op:?} of 64 bits\n{}", kernel.name, kernel.wgsl);

@@ -200,7 +200,7 @@ impl Block {
             for e in self.named(self.values) {
                 put!(text, "var a{i}_{e} = vec4<f32>(0.0);");
             }
-            put!(text, "var most{i} = LOWEST;");
+            put!(text, "var most{i} = lowest(p.job.queries);");
             put!(text, "var sum{i} = 0.0;");
             put!(text, "var bits{i} = vec4<u32>(0u);");
         }

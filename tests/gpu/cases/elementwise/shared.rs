@@ -64,12 +64,14 @@ async fn of(device: &Device) -> Outcome {
         for (numbers, got) in all.iter().zip(got) {
             let want = rounded(*numbers);
             let or = unrounded(numbers.map(f64::from));
-            let near = f64::from(got) - f64::from(want);
             let most = numbers.iter().fold(1.0, |most, x| f64::from(x.abs()).max(most));
+            let near =
+                |want: f64| (f64::from(got) - want).abs() <= most * most.min(9.0) * 1e-6;
             let right = if want.is_finite() {
-                near.abs() <= most * most.min(9.0) * 1e-6
+                near(want.into())
             } else if or.is_finite() {
-                !got.is_finite() // infinite by rounding alone, at whichever step
+                // Infinite by rounding alone, at whichever step: or not, in another order.
+                !got.is_finite() || near(or)
             } else {
                 let same = |want: f64| f64::from(got) == want || (got.is_nan() && want.is_nan());
                 same(want.into()) || same(or)
