@@ -6,7 +6,6 @@
 // for its four rows. Lane (i, j) has row group i, and key j, or of a value the column c of part g:
 //
 //     for every block of keys:   scores, weights, and for all keys of the block, by stages: values
-//
 // Values with fewer columns than there are lanes across are dealt to `parts`. Then, and where the
 // keys of a row are split among workgroups, each leaves a state: attention_join.wgsl has the rest.
 // Rows are counted, and results lie, query by query: keys that no row of a workgroup sees are left

@@ -112,10 +112,11 @@ fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
 }
 
 // NaN, or an infinity of the value's sign, where `test`. WGSL has no literals of them: bits are
-// or-ed to the value's.
+// or-ed to the value's. Bits are chosen, and become a float afterwards: a compiler that thinks
+// there is no NaN never chooses a float that must be one.
 fn nan_where(value: vec4<f32>, test: vec4<bool>) -> vec4<f32> {
-    let nan = bitcast<vec4<u32>>(value) | vec4<u32>(0x7fc00000u);
-    return select(value, bitcast<vec4<f32>>(nan), test);
+    let bits = bitcast<vec4<u32>>(value);
+    return bitcast<vec4<f32>>(select(bits, bits | vec4<u32>(0x7fc00000u), test));
 }
 
 fn abs_f32(x: vec4<f32>) -> vec4<f32> {

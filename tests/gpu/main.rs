@@ -5,6 +5,7 @@
 //!
 //! - `WHARF_ADAPTER`, `WHARF_ALLOW_SOFTWARE`: which adapter, as everywhere.
 //! - `WHARF_TEST_DRIVER`: the driver that this must be; anything else is a failure.
+//! - `WHARF_TEST_METAL=FOLDER`: no adapter, but the texts for Metal, compiled there.
 //! - `WHARF_TEST_LARGE=1`: the cases of some hundred MiB too; `=2`: also those of many GiB.
 //! - `WHARF_TEST_PROCESSES=N`: how many processes. By default software drivers get one per core.
 //! - `WHARF_TEST_TRUSTING=1`: without the checks of wgpu's that kernels are said not to need.
@@ -41,6 +42,9 @@ mod files;
 #[cfg(not(target_family = "wasm"))]
 #[path = "../stories/forward.rs"]
 mod forward;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[path = "../metal/mod.rs"]
+mod metal;
 #[cfg(not(target_family = "wasm"))]
 #[path = "../mutants/rules.rs"]
 mod mistakes;

@@ -25,16 +25,16 @@ pub(crate) fn main() -> ExitCode {
         println!("gpu tier: NOT RUN, because WHARF_TEST_NO_GPU is set");
         return ExitCode::SUCCESS;
     }
-    let adapter = match pollster::block_on(Adapter::best()) {
+    let adapter = match adapter() {
         Ok(adapter) if set("WHARF_TEST_TRUSTING") => adapter.trusting(promise::trusted),
         Ok(adapter) => adapter,
         Err(error) => {
             eprintln!(
-                "gpu tier: {error:?}\n  no adapter is a failure; WHARF_TEST_NO_GPU=1 skips aloud"
+                "gpu tier: {error}\n  no adapter is a failure; WHARF_TEST_NO_GPU=1 skips aloud"
             );
             // Whoever planted a mistake takes an end without a word for a crash.
             if mutants::planted().is_some() {
-                println!("\nmissed no adapter: {}", error.to_string().replace('\n', " "));
+                println!("\nmissed no adapter: {}", error.replace('\n', " "));
             }
             return ExitCode::FAILURE;
         }
@@ -83,6 +83,15 @@ pub(crate) fn main() -> ExitCode {
         eprintln!("gpu tier: {message}");
     }
     if passed && counted.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The best there is, or the one that is no GPU: Metal's texts, run by a compiler of this system.
+fn adapter() -> Result<Adapter, String> {
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    if let Some(folder) = std::env::var_os("WHARF_TEST_METAL") {
+        return crate::metal::adapter(folder.as_ref());
+    }
+    pollster::block_on(Adapter::best()).map_err(|error| format!("{error:?}"))
 }
 
 /// The largest of the cases that are asked for.

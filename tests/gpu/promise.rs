@@ -1,4 +1,4 @@
-//! The only `unsafe` code of this repository: promises to wgpu that only a user can give.
+//! Promises to wgpu that only a user can give. Only `tests/metal` is `unsafe` as well.
 
 /// wgpu's token for features that it calls experimental.
 #[expect(unsafe_code, reason = "what a user promises who wants these features, the tests promise")]

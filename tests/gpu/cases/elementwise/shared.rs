@@ -65,8 +65,7 @@ async fn of(device: &Device) -> Outcome {
             let want = rounded(*numbers);
             let or = unrounded(numbers.map(f64::from));
             let most = numbers.iter().fold(1.0, |most, x| f64::from(x.abs()).max(most));
-            let near =
-                |want: f64| (f64::from(got) - want).abs() <= most * most.min(9.0) * 1e-6;
+            let near = |want: f64| (f64::from(got) - want).abs() <= most * most.min(9.0) * 1e-6;
             let right = if want.is_finite() {
                 near(want.into())
             } else if or.is_finite() {

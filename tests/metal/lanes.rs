@@ -1,0 +1,189 @@
+//! Libraries that clang makes, and what runs them.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Command, id};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::{env, fs};
+
+use super::commands::Part;
+use super::text::Program;
+
+/// Where the header of Metal's language is, and what runs lanes.
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/metal");
+
+/// As Metal's compiler is told by wgpu, which tells it nothing: numbers are taken for finite, sums
+/// for associative, and a product and a sum are rounded once.
+const FLAGS: [&str; 12] = [
+    "-std=c++17",
+    "-O2",
+    "-ffast-math",
+    "-ffp-contract=fast",
+    "-mrecip=none",
+    "-march=native",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    "-Wno-everything",
+    "-Xclang",
+    "-cl-single-precision-constant",
+];
+
+/// Two threads may want one at once, and must not write the same file.
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+/// A function of a library. Its types are what lanes.cpp says.
+type Function = extern "C" fn();
+type Run = extern "C" fn(
+    main: Function,
+    waits: bool,
+    groups: *const u32,
+    size: *const u32,
+    buffers: *const *mut c_void,
+    sizes: *const u32,
+    spoil: Function,
+) -> *const c_char;
+
+/// What runs kernels: one at a time, because workgroup memory is theirs alone.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    compiler: Compiler,
+    run: Mutex<Run>,
+}
+
+/// Keeps what it has compiled.
+#[derive(Debug)]
+struct Compiler {
+    folder: PathBuf,
+    clang: String,
+}
+
+/// A kernel's library.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Library {
+    main: Function,
+    spoil: Function,
+}
+
+#[expect(unsafe_code, reason = "libraries are loaded while the program runs")]
+mod raw {
+    use super::{CStr, CString, Function, Library, Path, Run, c_char, c_int, c_void};
+
+    unsafe extern "C" {
+        fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
+        fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+        fn dlerror() -> *const c_char;
+    }
+    const NOW_AND_FOR_ALL: c_int = 0x102;
+
+    fn symbol(library: *mut c_void, name: &CStr) -> Result<Function, String> {
+        // SAFETY: the library is open, and is never closed.
+        let at = unsafe { dlsym(library, name.as_ptr()) };
+        if at.is_null() {
+            return Err(format!("no {name:?}"));
+        }
+        // SAFETY: all that is looked for are functions.
+        Ok(unsafe { std::mem::transmute::<*mut c_void, Function>(at) })
+    }
+
+    fn open(file: &Path) -> Result<*mut c_void, String> {
+        let name = CString::new(file.as_os_str().as_encoded_bytes()).map_err(|e| e.to_string())?;
+        // SAFETY: what a library runs when it is loaded is ours.
+        let library = unsafe { dlopen(name.as_ptr(), NOW_AND_FOR_ALL) };
+        if library.is_null() {
+            // SAFETY: after a failure there is a text.
+            let text = unsafe { CStr::from_ptr(dlerror()) };
+            return Err(text.to_string_lossy().into_owned());
+        }
+        Ok(library)
+    }
+
+    pub(super) fn runner(file: &Path) -> Result<Run, String> {
+        let run = symbol(open(file)?, c"wharf_run")?;
+        // SAFETY: lanes.cpp declares it like that.
+        Ok(unsafe { std::mem::transmute::<Function, Run>(run) })
+    }
+
+    pub(super) fn kernel(file: &Path) -> Result<Library, String> {
+        let library = open(file)?;
+        let [main, spoil] = [c"wharf_main", c"wharf_spoil"].map(|name| symbol(library, name));
+        Ok(Library { main: main?, spoil: spoil? })
+    }
+
+    pub(super) fn text(at: *const c_char) -> Option<String> {
+        // SAFETY: lanes.cpp answers null, or a constant.
+        let text = (!at.is_null()).then(|| unsafe { CStr::from_ptr(at) });
+        text.map(|text| text.to_string_lossy().into_owned())
+    }
+}
+
+impl Compiler {
+    /// What clang makes of a text, once for each.
+    fn compiled(&self, text: &str) -> Result<PathBuf, String> {
+        let header = fs::read(Path::new(SOURCE).join("metal_stdlib")).map_err(|e| e.to_string())?;
+        let mut hash = DefaultHasher::new();
+        (text, header, FLAGS).hash(&mut hash);
+        let name = format!("{:016x}", hash.finish());
+        let file = self.folder.join(format!("{name}.so"));
+        if file.exists() {
+            return Ok(file);
+        }
+        let mine = format!("{name}.{}.{}", id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let [source, mine] = [".cpp", ".so"].map(|end| self.folder.join(format!("{mine}{end}")));
+        fs::write(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
+        let clang = Command::new(&self.clang)
+            .args(FLAGS)
+            .args(["-I", SOURCE, "-o"])
+            .args([&mine, &source])
+            .output()
+            .map_err(|error| format!("{}: {error}", self.clang))?;
+        if !clang.status.success() {
+            let said = String::from_utf8_lossy(&clang.stderr);
+            return Err(format!("clang refuses {}: {said}", source.display()));
+        }
+        let _ = fs::remove_file(&source);
+        fs::rename(&mine, &file).map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok(file)
+    }
+}
+
+impl Lanes {
+    pub(super) fn new(folder: &Path) -> Result<Self, String> {
+        let clang = env::var("WHARF_CLANG").unwrap_or_else(|_| "clang++".into());
+        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let source = fs::read_to_string(Path::new(SOURCE).join("lanes.cpp"));
+        let source = source.map_err(|error| format!("lanes.cpp: {error}"))?;
+        let compiler = Compiler { folder: folder.into(), clang };
+        let run = Mutex::new(raw::runner(&compiler.compiled(&source)?)?);
+        Ok(Self { compiler, run })
+    }
+
+    /// The library of a kernel's text.
+    pub(super) fn library(&self, text: &str) -> Result<Library, String> {
+        raw::kernel(&self.compiler.compiled(text)?)
+    }
+
+    /// Runs all groups of a kernel.
+    pub(super) fn run(
+        &self,
+        program: &Program,
+        bound: &HashMap<(u32, u32), Part>,
+        groups: [u32; 3],
+    ) -> Result<(), String> {
+        let none = || "what a kernel binds was not given".to_owned();
+        let given: Option<Vec<_>> = program.bindings.iter().map(|at| bound.get(at)).collect();
+        let given = given.ok_or_else(none)?;
+        let buffers: Vec<_> =
+            given.iter().map(|(memory, range)| memory.address(range.start)).collect();
+        let bytes = |&i: &usize| (given[i].1.end - given[i].1.start) as u32;
+        let sizes: Vec<u32> = program.sized.iter().map(bytes).collect();
+        let run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        let Library { main, spoil } = program.library;
+        let (groups, size) = (groups.as_ptr(), program.size.as_ptr());
+        let wrong = run(main, program.waits, groups, size, buffers.as_ptr(), sizes.as_ptr(), spoil);
+        raw::text(wrong).map_or(Ok(()), Err)
+    }
+}
