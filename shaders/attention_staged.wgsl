@@ -193,7 +193,7 @@ fn main(
         let result = (batch * p.job.queries + at / sharing) * p.job.per_batch * sharing + head
             + at % sharing;
         // region write
-        finish(result * width + c, attended(a0_0, most[r], sum[r]));
+        finish(result * width + c, attended(a0_0, most.x, sum.x));
         // end write
         r++;
     }

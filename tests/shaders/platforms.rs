@@ -34,6 +34,7 @@ pub(super) fn translate(kernel: &Assembled, module: &naga::Module) -> [Option<St
     let hlsl = (!teams).then(|| {
         // FXC is asked where there is no DXC, and only for what needs nothing more.
         if kernel.needs == Needs::NONE {
+            for_fxc(kernel, module, &info);
             let text = direct3d(kernel, module, &info, hlsl::ShaderModel::V5_1);
             written(kernel, module, "5_1", &text);
         }
@@ -150,6 +151,33 @@ fn direct3d(
         assert!(types.insert(line), "{} has {line} twice in HLSL\n{}", kernel.name, kernel.wgsl);
     }
     text
+}
+
+/// Checks that no float is taken from a vector by a number that is computed: FXC multiplies by a row
+/// of ones and zeros, and what is infinite or NaN beside it comes along.
+fn for_fxc(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleInfo) {
+    use naga::TypeInner::{Pointer, ValuePointer, Vector};
+    let functions = module.functions.iter().map(|(handle, function)| (function, &info[handle]));
+    let entries = module.entry_points.iter().enumerate();
+    let entries = entries.map(|(i, entry)| (&entry.function, info.get_entry_point(i)));
+    for (function, info) in functions.chain(entries) {
+        for (_, expression) in function.expressions.iter() {
+            let naga::Expression::Access { base, .. } = *expression else { continue };
+            let floats = |inner: &naga::TypeInner| match inner {
+                Vector { scalar, .. } => scalar.kind == naga::ScalarKind::Float,
+                _ => false,
+            };
+            let inner = info[base].ty.inner_with(&module.types);
+            let by_number = match inner {
+                Pointer { base, .. } => floats(&module.types[*base].inner),
+                ValuePointer { size: Some(_), scalar, .. } => {
+                    scalar.kind == naga::ScalarKind::Float
+                }
+                inner => floats(inner),
+            };
+            assert!(!by_number, "{} takes a float by a number\n{}", kernel.name, kernel.wgsl);
+        }
+    }
 }
 
 /// Writes the text into the folder that `WHARF_HLSL` names, for compilers of Direct3D 12

@@ -333,19 +333,26 @@ impl Staged {
             true => "((split * parts + g) * p.job.heads * rows + result) * (width + 1u)",
             false => "result * width",
         };
+        // Chosen, not indexed: FXC would multiply by ones and zeros, and infinity times zero is NaN.
+        let of_row = |rows: [String; 4]| {
+            let [a, b, c, d] = rows;
+            format!("select(select({a}, {b}, r == 1u), select({c}, {d}, r == 3u), r > 1u)")
+        };
         put!(text, "let to = {to};");
+        for name in ["most", "sum"] {
+            put!(text, "let {name}_r = {};", of_row(LANES.map(|lane| format!("{name}.{lane}"))));
+        }
         for m in 0..self.quads {
-            let pair = |r: usize| format!("select(a{r}_{m}, a{n}_{m}, r == {n}u)", n = r + 1);
-            put!(text, "let r{m} = select({}, {}, r > 1u);", pair(0), pair(2));
+            put!(text, "let r{m} = {};", of_row([0, 1, 2, 3].map(|r| format!("a{r}_{m}"))));
             let value = match self.states {
                 true => format!("r{m}"),
-                false => format!("attended(r{m}, most[r], sum[r])"),
+                false => format!("attended(r{m}, most_r, sum_r)"),
             };
             let column = format!("{}u + c", m * self.columns);
             put!(text, "if {column} < width {{\n    finish(to + {column}, {value});\n}}");
         }
         if self.states {
-            let state = "Quad(most[r], select(0.0, sum[r], g == 0u), 0.0, 0.0)";
+            let state = "Quad(most_r, select(0.0, sum_r, g == 0u), 0.0, 0.0)";
             put!(text, "if c == 0u {{\n    finish(to + width, {state});\n}}");
         }
         text
