@@ -97,7 +97,9 @@ fn main(
         for (var j = lowest; j < bound; j++) {
             let at = vec4<u32>(j * step + p.job.axis.y);
             let far = max(at, centre) - min(at, centre);
-            let weight = select(vec4<Real>(), weigh(vec4<Real>(far) * one), far < vec4<u32>(end));
+            // At a whole distance a cubic is zero: its quotient may not be whole.
+            let counts = (far < vec4<u32>(end)) & (far != vec4<u32>(p.job.axis.w));
+            let weight = select(vec4<Real>(), weigh(vec4<Real>(far) * one), counts);
             let place = begin + j * p.job.stride.y;
             // region take
             let e = head_0(place + first * p.job.stride.z);

@@ -16,7 +16,7 @@ fn above_f32(x: vec4<f32>, low: f32) -> vec4<f32> {
 }
 
 fn silu_f32(x: vec4<f32>) -> vec4<f32> {
-    return above_f32(x, -110.0) / one_and_exp(x);
+    return nan_where(max(x, vec4<f32>(-110.0)) / one_and_exp(x), is_nan_f32(x));
 }
 
 fn softplus_f32(x: vec4<f32>) -> vec4<f32> {

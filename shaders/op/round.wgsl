@@ -27,8 +27,13 @@ fn sqrt_f32(x: vec4<f32>) -> vec4<f32> {
     return select(sqrt(x), root, beyond < vec4<u32>(0x7f000000u));
 }
 
+// A quotient that is multiplied is none to a compiler that multiplies first: it sees no quotient.
 fn recip_f32(x: vec4<f32>) -> vec4<f32> {
-    return 1.0 / x;
+    return nan_where(1.0 / x, is_nan_f32(x));
+}
+
+fn rsqrt_f32(x: vec4<f32>) -> vec4<f32> {
+    return held_f32(inverseSqrt(x));
 }
 
 fn square_f32(x: vec4<f32>) -> vec4<f32> {
@@ -40,7 +45,7 @@ fn mul_add_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
 }
 
 fn lerp_f32(a: vec4<f32>, b: vec4<f32>, t: vec4<f32>) -> vec4<f32> {
-    return a + t * (b - a);
+    return a + t * (b - held_f32(a));
 }
 
 fn hypot_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
@@ -103,6 +108,7 @@ fn rem_floor_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
 // region alone
 fn abs_f32(x: vec4<f32>) -> vec4<f32> { return x; }
 fn copysign_f32(x: vec4<f32>, sign: vec4<f32>) -> vec4<f32> { return x; }
+fn held_f32(x: vec4<f32>) -> vec4<f32> { return x; }
 fn inf_where(value: vec4<f32>, test: vec4<bool>) -> vec4<f32> { return value; }
 fn is_finite_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(true); }
 fn is_inf_f32(x: vec4<f32>) -> vec4<bool> { return vec4<bool>(false); }

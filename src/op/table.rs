@@ -106,7 +106,7 @@ pub(super) const TABLE: &[OpRow] = &[
     row(Op::Sqrt, "sqrt", 1, Same, &[(F32, Own), (F64, Builtin("sqrt"))], ulp(1.5),
         "NaN below zero"),
     row(Op::Cbrt, "cbrt", 1, Same, REALS, ulp(1.75), "of negative numbers too"),
-    row(Op::Rsqrt, "rsqrt", 1, Same, &[(F32, Builtin("inverseSqrt")), (F64, Own)], ulp(2.5),
+    row(Op::Rsqrt, "rsqrt", 1, Same, REALS, ulp(2.5),
         "infinity at zero, NaN below"),
     row(Op::Recip, "recip", 1, Same, REALS, ulp(2.5), "infinity at zero").loose(DIV),
     row(Op::Square, "square", 1, Wraps, NUMBERS, ulp(1.0), WRAP),

@@ -45,8 +45,8 @@ impl Device {
     /// steps that no float is, such as 0.1, the last may be `end` itself. [`Device::linspace`]
     /// takes their number instead.
     ///
-    /// Integers are exact. A float is `start + i * step` with each of the two operations rounded
-    /// in f32 (f64 for f64), and then to its dtype: whole numbers that f16 or bf16 has not are
+    /// Integers are exact. A float is `start + i * step` in f32 (f64 for f64), the two operations
+    /// rounded once or twice, and then to its dtype: whole numbers that f16 or bf16 has not are
     /// rounded too. Where the plan converts the dtype, it is computed as what is stored; an upload
     /// of the numbers that would be refused is refused here.
     ///

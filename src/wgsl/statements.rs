@@ -103,7 +103,10 @@ fn parts(expr: &Expr) -> Vec<Vec<u16>> {
 
 /// What a compiler may take apart and put together in other ways.
 const fn is_algebra(op: Op) -> bool {
-    matches!(op, Op::Add | Op::Sub | Op::Mul | Op::MulAdd | Op::Neg | Op::Square)
+    matches!(
+        op,
+        Op::Add | Op::Sub | Op::Mul | Op::MulAdd | Op::Neg | Op::Square | Op::Fract | Op::Lerp
+    )
 }
 
 /// Whether the last operand of a sum and the others have a part in common. WGSL lets a compiler

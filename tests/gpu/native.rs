@@ -87,9 +87,11 @@ pub(crate) fn main() -> ExitCode {
 
 /// The best there is, or the one that is no GPU: Metal's texts, run by a compiler of this system.
 fn adapter() -> Result<Adapter, String> {
-    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     if let Some(folder) = std::env::var_os("WHARF_TEST_METAL") {
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         return crate::metal::adapter(folder.as_ref());
+        #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+        return Err(format!("WHARF_TEST_METAL={}: not on this system", folder.display()));
     }
     pollster::block_on(Adapter::best()).map_err(|error| format!("{error:?}"))
 }

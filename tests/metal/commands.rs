@@ -232,6 +232,7 @@ static SUBMITTED: AtomicU64 = AtomicU64::new(0);
 
 impl QueueInterface for Queue {
     fn write_buffer(&self, buffer: &DispatchBuffer, offset: u64, data: &[u8]) {
+        let _turn = self.0.turn();
         memory(buffer).put(offset, data);
     }
 
@@ -251,11 +252,13 @@ impl QueueInterface for Queue {
     ) {
         let staging: Option<&Staging> = staging.as_custom();
         if let Some(staging) = staging {
+            let _turn = self.0.turn();
             memory(buffer).copy_from(offset, &staging.0, 0, staging.0.len());
         }
     }
 
     fn submit(&self, all: &mut dyn Iterator<Item = DispatchCommandBuffer>) -> u64 {
+        let _turn = self.0.turn();
         for one in all {
             let commands: Option<&Commands> = one.as_custom();
             for command in commands.iter().flat_map(|commands| &commands.0) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::ready;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use wgpu::custom::*;
@@ -27,6 +27,8 @@ pub(super) struct Inner {
     /// What went wrong in each error scope of a thread.
     scopes: Mutex<HashMap<ThreadId, Vec<Option<wgpu::Error>>>>,
     handler: Mutex<Option<Arc<dyn wgpu::UncapturedErrorHandler>>>,
+    lost: Mutex<Option<BoxDeviceLostCallback>>,
+    turn: Mutex<()>,
 }
 
 impl std::fmt::Debug for Inner {
@@ -37,8 +39,13 @@ impl std::fmt::Debug for Inner {
 
 impl Inner {
     pub(super) fn new(lanes: Arc<Lanes>, features: wgpu::Features, limits: wgpu::Limits) -> Self {
-        let (later, scopes, handler) = Default::default();
-        Self { lanes, features, limits, later, scopes, handler }
+        let (later, scopes, handler, lost, turn) = Default::default();
+        Self { lanes, features, limits, later, scopes, handler, lost, turn }
+    }
+
+    /// Held while commands run or a buffer is written: nothing of another thread's comes between.
+    pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn later(&self, call: Later) {
@@ -57,8 +64,9 @@ impl Inner {
         }
         drop(scopes);
         let handler = self.handler.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(handler) = handler {
-            handler(error);
+        match handler {
+            Some(handler) => handler(error),
+            None => panic!("{error}"),
         }
     }
 }
@@ -183,7 +191,9 @@ impl DeviceInterface for Device {
         DispatchCommandEncoder::custom(Encoder::default())
     }
 
-    fn set_device_lost_callback(&self, _: BoxDeviceLostCallback) {}
+    fn set_device_lost_callback(&self, callback: BoxDeviceLostCallback) {
+        *self.0.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(callback);
+    }
 
     fn on_uncaptured_error(&self, handler: Arc<dyn wgpu::UncapturedErrorHandler>) {
         *self.0.handler.lock().unwrap_or_else(PoisonError::into_inner) = Some(handler);
@@ -216,7 +226,12 @@ impl DeviceInterface for Device {
         None
     }
 
-    fn destroy(&self) {}
+    fn destroy(&self) {
+        let lost = self.0.lost.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(lost) = lost {
+            lost(wgpu::DeviceLostReason::Destroyed, "destroyed".into());
+        }
+    }
 
     // What nobody here asks for.
 

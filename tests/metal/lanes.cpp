@@ -1,5 +1,6 @@
 // Runs the workgroups of a kernel, one after the other, and in each one lane at a time: a lane goes on until it waits for
-// others, or ends. So what a kernel needs a barrier for goes wrong without it, always in the same way.
+// others, or ends. Of two groups, and of two runs, one goes through its lanes forward and one backward. So what a kernel
+// needs a barrier for goes wrong without it, whichever lane waits for which.
 #include <sys/mman.h>
 #include <xmmintrin.h>
 
@@ -28,6 +29,7 @@ using Main = void (*)(const Lane&, void* const*, const uint*);
 struct Fiber {
     void* top;
     State state;
+    const void* place; // in the kernel, where it waits
     Lane lane;
 };
 
@@ -43,6 +45,7 @@ char* stacks;
 void* scheduler;
 Fiber* running;
 uint lanes;
+bool backward;
 
 extern "C" void wharf_switch(void** save, void* to);
 asm(R"(
@@ -66,14 +69,15 @@ wharf_switch:
     ret
 )");
 
-void wait(State state) {
+void wait(State state, const void* place) {
     running->state = state;
+    running->place = place;
     wharf_switch(&running->top, scheduler);
 }
 
 void begin() {
     job.main(running->lane, job.buffers, job.sizes);
-    wait(State::ended);
+    wait(State::ended, nullptr);
     abort();
 }
 
@@ -97,19 +101,15 @@ void resume(uint i) {
 
 uint of_team(uint first) { return lanes - first < team_lanes ? lanes - first : team_lanes; }
 
-// Whether all lanes from one on that have not ended wait like this, and one at least.
+// Whether all lanes from one on wait like this, at one place.
 bool all_wait(uint first, uint many, State state) {
-    uint waiting = 0;
-    for (uint i = first; i < first + many; i++) {
-        if (fibers[i].state == state) waiting++;
-        else if (fibers[i].state != State::ended) return false;
-    }
-    return waiting > 0;
+    for (uint i = first; i < first + many; i++)
+        if (fibers[i].state != state || fibers[i].place != fibers[first].place) return false;
+    return true;
 }
 
 void resume_all(uint first, uint many) {
-    for (uint i = first; i < first + many; i++)
-        if (fibers[i].state != State::ended) resume(i);
+    for (uint i = 0; i < many; i++) resume(first + (backward ? many - 1 - i : i));
 }
 
 // Null, or what is wrong.
@@ -123,31 +123,29 @@ const char* run_group() {
                 went = true;
             }
         if (all_wait(0, lanes, State::at_barrier)) {
-            for (uint i = 0; i < lanes; i++)
-                if (fibers[i].state == State::ended) return "a lane ended where others wait at a barrier";
             resume_all(0, lanes);
             went = true;
         }
         if (went) continue;
         for (uint i = 0; i < lanes; i++)
-            if (fibers[i].state != State::ended) return "lanes wait for each other at different places";
+            if (fibers[i].state != State::ended) return "lanes wait where others of them are not";
         return nullptr;
     }
 }
 
 }  // namespace
 
-SHOWN void wharf_barrier() { wait(State::at_barrier); }
+SHOWN void wharf_barrier() { wait(State::at_barrier, __builtin_return_address(0)); }
 
 SHOWN const void* wharf_share(const void* mine, uint bytes) {
     const Lane& lane = running->lane;
     if (bytes > slot_bytes) abort();
     memcpy(slots[lane.index], mine, bytes);
-    wait(State::at_share);
+    wait(State::at_share, __builtin_return_address(0));
     return slots[lane.index - lane.place];
 }
 
-SHOWN void wharf_team_read() { wait(State::at_share); }
+SHOWN void wharf_team_read() { wait(State::at_share, __builtin_return_address(0)); }
 SHOWN uint wharf_team_size() { return of_team(running->lane.index - running->lane.place); }
 SHOWN uint wharf_place() { return running->lane.place; }
 
@@ -158,6 +156,9 @@ SHOWN const char* wharf_run(Main main, bool waits, const uint* groups, const uin
         stacks = static_cast<char*>(mmap(nullptr, most_lanes * stack_bytes, PROT_READ | PROT_WRITE,
             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     lanes = size[0] * size[1] * size[2];
+    if (lanes > most_lanes) return "more lanes than a workgroup has";
+    static bool last;
+    last = !last;
     job = {main, buffers, sizes};
     // Metal's GPUs take subnormal numbers for zero.
     uint mode = _mm_getcsr();
@@ -165,7 +166,9 @@ SHOWN const char* wharf_run(Main main, bool waits, const uint* groups, const uin
     const char* wrong = nullptr;
     for (uint g = 0; g < groups[0] * groups[1] * groups[2] && !wrong; g++) {
         spoil();
-        for (uint i = 0; i < lanes; i++) {
+        backward = last != (g % 2 == 0);
+        for (uint n = 0; n < lanes; n++) {
+            uint i = backward ? lanes - 1 - n : n;
             Lane& lane = fibers[i].lane;
             lane = {{g % groups[0], g / groups[0] % groups[1], g / groups[0] / groups[1]},
                 {groups[0], groups[1], groups[2]},

@@ -15,15 +15,17 @@ use super::text::Program;
 /// Where the header of Metal's language is, and what runs lanes.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/metal");
 
-/// As Metal's compiler is told by wgpu, which tells it nothing: numbers are taken for finite, sums
-/// for associative, and a product and a sum are rounded once.
-const FLAGS: [&str; 12] = [
+/// As Metal's compiler does whom nobody tells how exact to be, as wgpu does not: numbers are taken
+/// for finite, sums for associative, and a product and a sum are rounded once. And as for any GPU,
+/// where lanes wait for each other is one place for all of them, of which no two are made.
+const FLAGS: [&str; 13] = [
     "-std=c++17",
     "-O2",
     "-ffast-math",
     "-ffp-contract=fast",
     "-mrecip=none",
     "-march=native",
+    "-fconvergent-functions",
     "-fPIC",
     "-shared",
     "-fvisibility=hidden",
@@ -59,11 +61,18 @@ pub(super) struct Lanes {
 struct Compiler {
     folder: PathBuf,
     clang: String,
+    /// All but the text that a library depends on.
+    state: DefaultHasher,
+}
+
+fn read(name: &str) -> Result<String, String> {
+    fs::read_to_string(Path::new(SOURCE).join(name)).map_err(|error| format!("{name}: {error}"))
 }
 
 /// A kernel's library.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Library {
+    file: PathBuf,
     main: Function,
     spoil: Function,
 }
@@ -110,7 +119,7 @@ mod raw {
     pub(super) fn kernel(file: &Path) -> Result<Library, String> {
         let library = open(file)?;
         let [main, spoil] = [c"wharf_main", c"wharf_spoil"].map(|name| symbol(library, name));
-        Ok(Library { main: main?, spoil: spoil? })
+        Ok(Library { file: file.into(), main: main?, spoil: spoil? })
     }
 
     pub(super) fn text(at: *const c_char) -> Option<String> {
@@ -123,9 +132,8 @@ mod raw {
 impl Compiler {
     /// What clang makes of a text, once for each.
     fn compiled(&self, text: &str) -> Result<PathBuf, String> {
-        let header = fs::read(Path::new(SOURCE).join("metal_stdlib")).map_err(|e| e.to_string())?;
-        let mut hash = DefaultHasher::new();
-        (text, header, FLAGS).hash(&mut hash);
+        let mut hash = self.state.clone();
+        text.hash(&mut hash);
         let name = format!("{:016x}", hash.finish());
         let file = self.folder.join(format!("{name}.so"));
         if file.exists() {
@@ -144,7 +152,8 @@ impl Compiler {
             let said = String::from_utf8_lossy(&clang.stderr);
             return Err(format!("clang refuses {}: {said}", source.display()));
         }
-        let _ = fs::remove_file(&source);
+        let kept = self.folder.join(format!("{name}.cpp"));
+        fs::rename(&source, &kept).map_err(|error| format!("{}: {error}", kept.display()))?;
         fs::rename(&mine, &file).map_err(|error| format!("{}: {error}", file.display()))?;
         Ok(file)
     }
@@ -154,9 +163,14 @@ impl Lanes {
     pub(super) fn new(folder: &Path) -> Result<Self, String> {
         let clang = env::var("WHARF_CLANG").unwrap_or_else(|_| "clang++".into());
         fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let source = fs::read_to_string(Path::new(SOURCE).join("lanes.cpp"));
-        let source = source.map_err(|error| format!("lanes.cpp: {error}"))?;
-        let compiler = Compiler { folder: folder.into(), clang };
+        let source = read("lanes.cpp")?;
+        let version = Command::new(&clang).arg("--version").output();
+        let version = version.map_err(|error| format!("{clang}: {error}"))?.stdout;
+        let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let flags = processor.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
+        let mut state = DefaultHasher::new();
+        (read("metal_stdlib")?, read("lanes.h")?, version, flags, FLAGS).hash(&mut state);
+        let compiler = Compiler { folder: folder.into(), clang, state };
         let run = Mutex::new(raw::runner(&compiler.compiled(&source)?)?);
         Ok(Self { compiler, run })
     }
@@ -176,14 +190,18 @@ impl Lanes {
         let none = || "what a kernel binds was not given".to_owned();
         let given: Option<Vec<_>> = program.bindings.iter().map(|at| bound.get(at)).collect();
         let given = given.ok_or_else(none)?;
+        if given.iter().any(|(memory, range)| range.start > range.end || range.end > memory.len()) {
+            return Err("what a kernel binds is beyond its buffer".into());
+        }
         let buffers: Vec<_> =
             given.iter().map(|(memory, range)| memory.address(range.start)).collect();
         let bytes = |&i: &usize| (given[i].1.end - given[i].1.start) as u32;
         let sizes: Vec<u32> = program.sized.iter().map(bytes).collect();
         let run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
-        let Library { main, spoil } = program.library;
+        let Library { file, main, spoil } = &program.library;
         let (groups, size) = (groups.as_ptr(), program.size.as_ptr());
-        let wrong = run(main, program.waits, groups, size, buffers.as_ptr(), sizes.as_ptr(), spoil);
-        raw::text(wrong).map_or(Ok(()), Err)
+        let wrong =
+            run(*main, program.waits, groups, size, buffers.as_ptr(), sizes.as_ptr(), *spoil);
+        raw::text(wrong).map_or(Ok(()), |wrong| Err(format!("{wrong}: {}", file.display())))
     }
 }

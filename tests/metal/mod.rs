@@ -2,8 +2,10 @@
 //! for Metal, compiled by clang as Metal's compiler is told to - with `-ffast-math` -, and run on
 //! this processor, lane by lane.
 //!
-//! What a lane does is done in an order that no GPU has: up to the next barrier all of one lane,
-//! then all of the next. A barrier that is missing is seen, and so is one that not all lanes meet.
+//! What lanes do is done in an order that no GPU has: up to the next barrier all of one lane, then
+//! all of the next, or of the one before. A barrier that is missing is seen so, and one that not
+//! all lanes meet is an error. Buffers are those of Metal but for their bounds: what wgpu checks,
+//! other drivers have it check.
 
 mod commands;
 mod device;

@@ -153,8 +153,8 @@ fn direct3d(
     text
 }
 
-/// Checks that no float is taken from a vector by a number that is computed: FXC multiplies by a row
-/// of ones and zeros, and what is infinite or NaN beside it comes along.
+/// Checks that no float is taken from a vector by a number that is computed: FXC multiplies by a
+/// row of ones and zeros, and what is infinite or NaN beside it comes along.
 fn for_fxc(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleInfo) {
     use naga::TypeInner::{Pointer, ValuePointer, Vector};
     let functions = module.functions.iter().map(|(handle, function)| (function, &info[handle]));

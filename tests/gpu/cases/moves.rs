@@ -1,6 +1,7 @@
 //! From device to device: the same bits or what the target's plan says, and never more bytes than
 //! needed.
 
+use wharf::caps::Feature;
 use wharf::half::f16;
 use wharf::ledger::Crossings;
 use wharf::plan::How;
@@ -45,7 +46,7 @@ pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("moves::a_lost_device_on_either_side_answers_so", |ctx| lost(ctx)),
     ]);
     // Without f64 on the adapter there is nothing wide to move.
-    if matters(adapter, DOWNGRADES[2]) {
+    if adapter.caps().has(Feature::ShaderF64) {
         cases.extend([
             case!("moves::f64_obeys_the_targets_policy", |ctx| f64_by_policy(ctx)),
             case!("moves::a_refused_value_is_named_by_its_index", |ctx| refused_value(ctx)),

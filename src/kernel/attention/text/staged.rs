@@ -333,7 +333,7 @@ impl Staged {
             true => "((split * parts + g) * p.job.heads * rows + result) * (width + 1u)",
             false => "result * width",
         };
-        // Chosen, not indexed: FXC would multiply by ones and zeros, and infinity times zero is NaN.
+        // Chosen, not indexed: FXC multiplies by ones and zeros then, and infinity makes that NaN.
         let of_row = |rows: [String; 4]| {
             let [a, b, c, d] = rows;
             format!("select(select({a}, {b}, r == 1u), select({c}, {d}, r == 3u), r > 1u)")

@@ -37,6 +37,13 @@ const FORMS: &[Form] = forms! {
     "x z + y z": |[x, y, z]| (x * z)? + (y * z)?, |[x, y, z]| x * z + y * z;
     "x / 2 + y / 2": |[x, y, _]| (x * 0.5)? + (y * 0.5)?, |[x, y, _]| x * 0.5 + y * 0.5;
     "x x - x y": |[x, y, _]| x.square()? - (x * y)?, |[x, y, _]| x * x - x * y;
+    "x (1 / x)": |[x, ..]| x * x.recip()?, |[x, ..]| x * x.recip();
+    "x - fract x": |[x, ..]| x - x.fract()?, |[x, ..]| x - (x - x.floor());
+    "1 / sqrt x / sqrt y": |[x, y, _]| x.rsqrt()? * y.rsqrt()?,
+        |[x, y, _]| (1.0 / x.sqrt()) * (1.0 / y.sqrt());
+    "silu(x) y": |[x, y, _]| x.clamp(-3.0, 3.0)?.silu()? * y,
+        |[x, y, _]| x.clamp(-3.0, 3.0) / (1.0 + (-x.clamp(-3.0, 3.0)).exp()) * y;
+    "from x to x": |[x, _, z]| x.lerp(x, z), |[x, _, z]| x + z * (x - x);
     "(x - y) z + y": |[x, y, z]| (x - y)?.mul_add(z, y), |[x, y, z]| (x - y) * z + y;
 };
 
