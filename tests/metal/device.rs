@@ -66,7 +66,7 @@ impl Inner {
         let handler = self.handler.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match handler {
             Some(handler) => handler(error),
-            None => panic!("{error}"),
+            None => unreachable!("nobody listens to {error}"),
         }
     }
 }

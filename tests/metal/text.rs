@@ -25,7 +25,7 @@ pub(super) struct Program {
 }
 
 /// What a parameter of the kernel is, by its attribute.
-const ATTRIBUTES: [(&str, &str); 10] = [
+const ATTRIBUTES: [(&str, &str); 9] = [
     ("threadgroup_position_in_grid", "wharf::three(lane.group)"),
     ("threadgroups_per_grid", "wharf::three(lane.groups)"),
     ("thread_position_in_threadgroup", "wharf::three(lane.local)"),
@@ -35,7 +35,6 @@ const ATTRIBUTES: [(&str, &str); 10] = [
     ("simdgroup_index_in_threadgroup", "lane.team"),
     ("simdgroups_per_threadgroup", "wharf::teams(lane)"),
     ("threads_per_simdgroup", "wharf::team_lanes"),
-    ("user(sizes)", "all_sizes"),
 ];
 
 pub(super) fn program(module: &Module, zero: bool, lanes: &Lanes) -> Result<Program, String> {
