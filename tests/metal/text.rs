@@ -102,7 +102,7 @@ pub(super) fn program(module: &Module, zero: bool, lanes: &Lanes) -> Result<Prog
     Ok(Program { library, size: entry.workgroup_size, waits, bindings, sized })
 }
 
-/// The text with parentheses after what reads several components: they are functions here.
+/// The text in which what reads several components, `.zw`, is a function: `.some<2, 3>()`.
 fn read_parts(text: &str) -> String {
     let (mut all, mut rest) = (String::new(), text);
     while let Some(dot) = rest.find('.') {
@@ -110,9 +110,11 @@ fn read_parts(text: &str) -> String {
         let name = after.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(after.len());
         let name = &after[..name];
         all += before;
-        all += name;
-        if name.len() > 1 && name.chars().all(|c| "xyzw".contains(c)) {
-            all += "()";
+        let components: Option<Vec<String>> =
+            name.chars().map(|c| "xyzw".find(c).map(|at| at.to_string())).collect();
+        match components.filter(|components| components.len() > 1) {
+            Some(components) => _ = write!(all, "some<{}>()", components.join(", ")),
+            None => all += name,
         }
         rest = &after[name.len()..];
     }
