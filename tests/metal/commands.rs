@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::mem;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use wgpu::custom::*;
 use wharf::wgpu;
 
 use super::device::{Inner, Pipeline};
+use super::lock;
 use super::memory::{Buffer, Memory, Staging};
 use super::text::Program;
 
@@ -56,7 +57,7 @@ fn memory(buffer: &DispatchBuffer) -> Arc<Memory> {
 
 impl Encoder {
     fn add(&self, command: Command) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(command);
+        lock(&self.0).push(command);
     }
 }
 
@@ -81,7 +82,7 @@ impl CommandEncoderInterface for Encoder {
     }
 
     fn finish(&mut self) -> DispatchCommandBuffer {
-        let all = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let all = mem::take(&mut *lock(&self.0));
         DispatchCommandBuffer::custom(Commands(all))
     }
 
@@ -179,7 +180,7 @@ impl ComputePassInterface for Pass {
             })
         });
         let run = Command::Run { program, bound: all.collect(), groups: [x, y, z] };
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner).push(run);
+        lock(&self.recorded).push(run);
     }
 
     fn insert_debug_marker(&mut self, _: &str) {}

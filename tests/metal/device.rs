@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::ready;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, ThreadId};
 
 use wgpu::custom::*;
@@ -12,6 +12,7 @@ use wharf::wgpu;
 
 use super::commands::{Encoder, Group};
 use super::lanes::Lanes;
+use super::lock;
 use super::memory::Buffer;
 use super::text::{self, Program};
 
@@ -45,25 +46,25 @@ impl Inner {
 
     /// Held while commands run or a buffer is written: nothing of another thread's comes between.
     pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.turn)
     }
 
     pub(super) fn later(&self, call: Later) {
-        self.later.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+        lock(&self.later).push(call);
     }
 
     /// To the innermost error scope, or else to whoever listens.
     pub(super) fn fails(&self, description: String) {
         let source = description.clone().into();
         let error = wgpu::Error::Validation { source, description };
-        let mut scopes = self.scopes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scopes = lock(&self.scopes);
         let innermost = scopes.get_mut(&thread::current().id()).and_then(|all| all.last_mut());
         if let Some(scope) = innermost {
             scope.get_or_insert(error);
             return;
         }
         drop(scopes);
-        let handler = self.handler.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let handler = lock(&self.handler).clone();
         match handler {
             Some(handler) => handler(error),
             None => unreachable!("nobody listens to {error}"),
@@ -192,28 +193,28 @@ impl DeviceInterface for Device {
     }
 
     fn set_device_lost_callback(&self, callback: BoxDeviceLostCallback) {
-        *self.0.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(callback);
+        *lock(&self.0.lost) = Some(callback);
     }
 
     fn on_uncaptured_error(&self, handler: Arc<dyn wgpu::UncapturedErrorHandler>) {
-        *self.0.handler.lock().unwrap_or_else(PoisonError::into_inner) = Some(handler);
+        *lock(&self.0.handler) = Some(handler);
     }
 
     fn push_error_scope(&self, _: wgpu::ErrorFilter) -> u32 {
-        let mut scopes = self.0.scopes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scopes = lock(&self.0.scopes);
         let all = scopes.entry(thread::current().id()).or_default();
         all.push(None);
         all.len() as u32 - 1
     }
 
     fn pop_error_scope(&self, index: u32) -> Pin<Box<dyn PopErrorScopeFuture>> {
-        let mut scopes = self.0.scopes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scopes = lock(&self.0.scopes);
         let all = scopes.entry(thread::current().id()).or_default();
         Box::pin(ready(all.drain(index as usize..).next().flatten()))
     }
 
     fn poll(&self, _: wgpu::wgt::PollType<u64>) -> Result<wgpu::PollStatus, wgpu::PollError> {
-        let all = std::mem::take(&mut *self.0.later.lock().unwrap_or_else(PoisonError::into_inner));
+        let all = std::mem::take(&mut *lock(&self.0.later));
         all.into_iter().for_each(|call| call());
         Ok(wgpu::PollStatus::QueueEmpty)
     }
@@ -227,7 +228,7 @@ impl DeviceInterface for Device {
     }
 
     fn destroy(&self) {
-        let lost = self.0.lost.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let lost = lock(&self.0.lost).take();
         if let Some(lost) = lost {
             lost(wgpu::DeviceLostReason::Destroyed, "destroyed".into());
         }

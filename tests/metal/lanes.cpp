@@ -5,7 +5,6 @@
 #include <xmmintrin.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 

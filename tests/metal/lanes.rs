@@ -5,11 +5,12 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, id};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::{env, fs};
 
 use super::commands::Part;
+use super::lock;
 use super::text::Program;
 
 /// Where the header of Metal's language is, and what runs lanes.
@@ -197,7 +198,7 @@ impl Lanes {
             given.iter().map(|(memory, range)| memory.address(range.start)).collect();
         let bytes = |&i: &usize| (given[i].1.end - given[i].1.start) as u32;
         let sizes: Vec<u32> = program.sized.iter().map(bytes).collect();
-        let run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = lock(&self.run);
         let Library { file, main, spoil } = &program.library;
         let (groups, size) = (groups.as_ptr(), program.size.as_ptr());
         let wrong =

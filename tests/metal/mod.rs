@@ -16,7 +16,7 @@ mod text;
 use std::future::ready;
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wgpu::custom::{
     AdapterInterface, DispatchDevice, DispatchQueue, DispatchSurface, RequestDeviceFuture,
@@ -29,6 +29,11 @@ use lanes::Lanes;
 pub(crate) fn adapter(folder: &Path) -> Result<wharf::Adapter, String> {
     let lanes = Lanes::new(folder)?;
     Ok(wgpu::Adapter::from_custom(Mac { lanes: Arc::new(lanes) }).into())
+}
+
+/// What a panic elsewhere has left is as good as before.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[derive(Debug)]

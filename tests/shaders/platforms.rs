@@ -105,15 +105,22 @@ fn spirv(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleIn
     assert_eq!(words.first(), Some(&0x0723_0203), "{} in SPIR-V", kernel.name);
 }
 
+/// Every function of a module, its entries too, with what naga knows of it.
+fn functions<'a>(
+    module: &'a naga::Module,
+    info: &'a naga::valid::ModuleInfo,
+) -> impl Iterator<Item = (&'a naga::Function, &'a naga::valid::FunctionInfo)> {
+    let functions = module.functions.iter().map(|(handle, function)| (function, &info[handle]));
+    let entries = module.entry_points.iter().enumerate();
+    functions.chain(entries.map(|(i, entry)| (&entry.function, info.get_entry_point(i))))
+}
+
 /// Checks that nothing is in a text which naga writes so that Metal's compiler refuses it: a single
 /// integer of 64 bits that is divided, some of them that are shifted by counts of 32 bits.
 fn metal(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleInfo) {
     use naga::BinaryOperator::{Divide, Modulo, ShiftLeft, ShiftRight};
     use naga::TypeInner::{Scalar, Vector};
-    let functions = module.functions.iter().map(|(handle, function)| (function, &info[handle]));
-    let entries = module.entry_points.iter().enumerate();
-    let entries = entries.map(|(i, entry)| (&entry.function, info.get_entry_point(i)));
-    for (function, info) in functions.chain(entries) {
+    for (function, info) in functions(module, info) {
         for (_, expression) in function.expressions.iter() {
             let naga::Expression::Binary { op, left, .. } = *expression else { continue };
             let refused = match (op, info[left].ty.inner_with(&module.types)) {
@@ -157,10 +164,7 @@ fn direct3d(
 /// row of ones and zeros, and what is infinite or NaN beside it comes along.
 fn for_fxc(kernel: &Assembled, module: &naga::Module, info: &naga::valid::ModuleInfo) {
     use naga::TypeInner::{Pointer, ValuePointer, Vector};
-    let functions = module.functions.iter().map(|(handle, function)| (function, &info[handle]));
-    let entries = module.entry_points.iter().enumerate();
-    let entries = entries.map(|(i, entry)| (&entry.function, info.get_entry_point(i)));
-    for (function, info) in functions.chain(entries) {
+    for (function, info) in functions(module, info) {
         for (_, expression) in function.expressions.iter() {
             let naga::Expression::Access { base, .. } = *expression else { continue };
             let floats = |inner: &naga::TypeInner| match inner {
