@@ -37,9 +37,11 @@ use crate::timeline::Activity;
 use crate::transfer::clear;
 use crate::wgsl::expr::{self, Expr};
 use burden::{BINDINGS_MAX, Burden, Weighed, view_id};
+use carried::Carried;
 pub(crate) use what::What;
 
 mod burden;
+mod carried;
 mod what;
 
 /// An argument of a node.
@@ -333,7 +335,10 @@ impl Node {
             let todo = lock(&self.todo);
             if let Some(work) = todo.as_ref().filter(|w| !matches!(w.what, What::Core(_))) {
                 let mut kernel = Fusion::default();
-                let root = kernel.take(context, self, work, false)?;
+                let mut root = kernel.take(context, self, work, false)?;
+                if context.site.batch_invariant {
+                    root = kernel.stored(root, self.dtype, true)?;
+                }
                 kernel.expr.outputs = vec![root];
                 let Fusion { expr, operands, scalars, .. } = kernel;
                 return Ok(Head { expr, operands, scalars, shape: self.shape, dtype: self.dtype });
@@ -406,14 +411,6 @@ struct Fusion {
     ending: Vec<usize>,
 }
 
-#[derive(Debug)]
-struct Carried {
-    core: Arc<dyn Core>,
-    choosing: Choosing,
-    heads: Vec<Head>,
-    input: u16,
-}
-
 impl Fusion {
     /// The kernel that computes a node.
     fn of(context: Context<'_>, node: &Node, work: &Todo) -> Result<Self> {
@@ -425,11 +422,7 @@ impl Fusion {
 
     /// Views that it reads, and what its core reads of its own.
     fn leaves(&self) -> usize {
-        let carried = self.carried.as_ref().map_or(0, |Carried { core, heads, .. }| {
-            let heads = heads.iter().map(|head| head.operands.len());
-            core.bindings_between() + heads.sum::<usize>()
-        });
-        self.operands.len() + carried
+        self.operands.len() + self.carried.as_ref().map_or(0, Carried::leaves)
     }
 
     /// Takes a node and what it is computed from into the expression; returns its place there.
@@ -441,12 +434,13 @@ impl Fusion {
             return Ok(place);
         }
         let (mut places, looks) = ([0; 3], work.what.looks());
+        let apart = work.choosing.batch_invariant;
         for (place, arg) in places.iter_mut().zip(&work.args) {
             *place = match arg {
                 Arg::Scalar(dtype, bytes) => self.scalar(*dtype, bytes)?,
                 Arg::View(node, layout) => {
                     let place = self.view(context, node, layout, ends)?;
-                    if looks { self.stored(place, node.dtype)? } else { place }
+                    if apart || looks { self.stored(place, node.dtype, apart)? } else { place }
                 }
             };
         }
@@ -537,9 +531,10 @@ impl Fusion {
         self.push(expr::Term::Scalar(index))
     }
 
-    /// A node as a float of 16 bits stores it: computed in 32, it has more places until then, and
-    /// what looks at it would find another value than who reads it.
-    fn stored(&mut self, node: u16, dtype: DType) -> Result<u16> {
+    /// A node as it would be stored. A float of 16 bits is computed in 32 and has more places until
+    /// then, and what looks at it would find another value than who reads it; of others a compiler
+    /// may round less than it is told where one operation follows another, unless they stay apart.
+    fn stored(&mut self, node: u16, dtype: DType, apart: bool) -> Result<u16> {
         let carried = self.carried.as_ref().map(|carried| carried.input);
         let is_stored = match self.expr.nodes[usize::from(node)] {
             expr::Term::Input(i) => carried != Some(i),
@@ -547,7 +542,14 @@ impl Fusion {
             expr::Term::Apply(..) | expr::Term::Call(..) => false,
         };
         let narrow = matches!(dtype, DType::F16 | DType::Bf16);
-        if is_stored || !narrow { Ok(node) } else { self.push(expr::Term::Cast(node, dtype)) }
+        if is_stored || !(narrow || apart && dtype.is_float()) {
+            return Ok(node);
+        }
+        let stored = expr::Term::Cast(node, dtype);
+        match self.expr.nodes.iter().position(|node| *node == stored) {
+            Some(at) => place(at),
+            None => self.push(stored),
+        }
     }
 
     fn push(&mut self, node: expr::Term) -> Result<u16> {
@@ -559,7 +561,7 @@ impl Fusion {
         let site = context.site;
         let Self { mut expr, operands, scalars, .. } = self;
         let (shape, dtype) = (node.shape, node.dtype);
-        let Some(Carried { core, choosing, heads, input }) = self.carried else {
+        let Some(carried) = self.carried else {
             let fused = Fused { expr: &expr, operands: &operands, scalars: &scalars };
             let record = || fused.record(site, &shape, dtype, &self.ending);
             let (operands, scalars) = (&*operands, &*scalars);
@@ -568,15 +570,8 @@ impl Fusion {
             value.inherit(operands.iter().map(|operand| &*operand.value));
             return Ok(value);
         };
-        // The carried result is the first input of a tail.
-        expr.inputs[..=usize::from(input)].rotate_right(1);
-        for node in &mut expr.nodes {
-            if let expr::Term::Input(i) = node
-                && *i <= input
-            {
-                *i = if *i == input { 0 } else { *i + 1 };
-            }
-        }
+        carried.comes_first(&mut expr);
+        let Carried { core, choosing, heads, .. } = carried;
         let tail = Tail { expr, operands, scalars, shape, dtype };
         let Tail { expr, operands, scalars, .. } = &tail;
         let of = Some((&*core, &*heads));

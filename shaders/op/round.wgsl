@@ -8,8 +8,11 @@ fn fract_f32(x: vec4<f32>) -> vec4<f32> {
 // driver such quotients are zero. A quarter of both sides has the same quotient.
 // A compiler that assumes neither NaN nor infinity takes x / x for 1 (Metal's, DX12's). Which
 // quotients are none is seen by bits, and NaN made of the dividend's, which it does not know.
+// It takes many quotients by one divisor for products with its reciprocal, which are other bits; so
+// what is divided by is not the same for all dividends: a quarter of infinity is as good.
 fn div_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    let part = select(vec4<f32>(1.0), vec4<f32>(0.25), abs(b) > vec4<f32>(8.507059e37));
+    let parted = !is_finite_f32(a) | (abs(b) > vec4<f32>(8.507059e37));
+    let part = select(vec4<f32>(1.0), vec4<f32>(0.25), parted);
     let zero = (a == vec4<f32>(0.0)) & (b == vec4<f32>(0.0));
     let none = zero | !(is_finite_f32(a) | is_finite_f32(b));
     return select((a * part) / (b * part), nan_where(a, none), none);

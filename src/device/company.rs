@@ -10,9 +10,11 @@ impl Device {
     /// too) are the same alone and among thousands.
     ///
     /// Kernels are then chosen by what all of a batch have in common, not by how many they are, and
-    /// what was tuned is not asked: a single row may take the time of many. It holds on one adapter
-    /// and driver, for what fits into one segment of memory. Where there is no memory for the parts
-    /// of a product, that is an error, instead of other bits.
+    /// what was tuned is not asked: a single row may take the time of many. Operations that one
+    /// kernel computes stay apart, and each rounds as if it was stored: which of them are fused
+    /// depends on how a batch lies, and compilers round less where one follows another. It holds on
+    /// one adapter and driver, for what fits into one segment of memory. Where there is no memory
+    /// for the parts of a product, that is an error, instead of other bits.
     ///
     /// ```
     /// # wharf::testing::example(async |device| {

@@ -54,7 +54,7 @@ pub(crate) fn line() -> &'static Location<'static> {
 pub(crate) struct Choosing {
     target: Target,
     breadth: Breadth,
-    batch_invariant: bool,
+    pub(crate) batch_invariant: bool,
 }
 
 /// A device, what its kernels are written for, and who asks.

@@ -220,7 +220,11 @@ fn cast(value: &str, from: DType, to: DType) -> String {
     let (a, b) = (Kind::of(from), Kind::of(to));
     let narrow = to.is_float() && to.width() < 4;
     let small = to.is_integer() && to.width() < 4;
-    let value = if a == b {
+    // Nobody asks for the dtype that it has, but for a value that stays apart.
+    let apart = (from == to && !narrow).then(|| held(a, value)).flatten();
+    let value = if let Some(apart) = apart {
+        apart
+    } else if a == b {
         value.to_owned()
     } else if narrow && !from.fits_in(DType::F32) {
         // One rounding, not two.

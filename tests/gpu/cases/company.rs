@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use wharf::tensor::{Attention, Blocks, Key, Quantized};
-use wharf::{DType, Device, Result, Target, Tensor};
+use wharf::{Axes, DType, Device, Result, Target, Tensor};
 
 use super::pair::bits_of;
 use super::probe::Random;
@@ -19,6 +19,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case!("company::scans", |ctx| scans(ctx)),
         case!("company::rows", |ctx| rows(ctx)),
         case!("company::attention", |ctx| attention(ctx)),
+        case!("company::what_is_fused", |ctx| fused(ctx)),
         case!("company::beside_other_handles", |ctx| mixed(ctx)),
     ];
     cases.into_iter().map(|case| Case { size: Size::Large, ..case }).collect()
@@ -144,6 +145,42 @@ fn super_blocks(
     let (values, _) = device.upload(&bytes, [rows, blocks * 128]).map_err(show)?;
     let (scales, _) = device.upload(&heads, [rows, blocks * 4]).map_err(show)?;
     Quantized::of(&values, &scales).map_err(show)
+}
+
+/// What is broadcast to a batch lies as one member does alone, so that other steps are fused; and
+/// what one kernel computes has the bits of what one step after the other does.
+async fn fused(ctx: &Ctx) -> Outcome {
+    type Steps<'a> = &'a dyn Fn(&Tensor) -> Result<Tensor>;
+    for device in devices(ctx).await? {
+        for dtype in [DType::F32, DType::F16, DType::Bf16] {
+            if !stores(device.plan(), dtype) {
+                continue;
+            }
+            let made = |key, dims: &[usize]| normal(&device, key, dims, dtype).map_err(show);
+            let (x, place) = (made(1, &[30, 7, 64])?, made(2, &[1, 7, 64])?);
+            let (weight, bias) = (made(3, &[64])?, made(4, &[64])?);
+            let make = |x: &Tensor, step: Steps<'_>| {
+                let scaled = step(&step(&(&place * &weight)?)?.exp()?)?;
+                let moved = step(&(x + &step(&(&scaled * &bias)?)?)?)?;
+                let sum = step(&step(&moved.square()?)?.sum(Axes::keep(2))?)?;
+                let row = step(&moved.layer_norm(2, None, None, 1e-5)?)?;
+                let row = step(&(&step(&(&row * &weight)?)? + &bias)?)?;
+                let by = step(&row.matmul(&weight.reshape([64, 1])?)?)?;
+                let by = step(&(&by * &bias)?)?;
+                let all = step(&(&step(&(&row * &sum)?)? + &by)?)?;
+                // One number for a member alone.
+                let one = step(&step(&all.square()?)?.sum(Axes::keep([1, 2]))?)?;
+                &all / &one
+            };
+            let at_once: Steps<'_> = &|x| Ok(x.clone());
+            let one_by_one: Steps<'_> = &|x| x.compute().map(|()| x.clone());
+            same(&format!("steps in {dtype}"), &[&x], |x| make(&x[0], at_once)).await?;
+            let [once, apart] = [at_once, one_by_one].map(|step| make(&x, step).map_err(show));
+            let equal = bits_of(&once?).await? == bits_of(&apart?).await?;
+            ensure!(equal, "{dtype} for {:?}: other bits when steps are fused", device.target());
+        }
+    }
+    Ok(())
 }
 
 async fn reductions(ctx: &Ctx) -> Outcome {
