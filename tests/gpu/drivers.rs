@@ -12,7 +12,7 @@ struct Driver {
     shader_f16: bool,
 }
 
-const DRIVERS: [Driver; 6] = [
+const DRIVERS: [Driver; 7] = [
     Driver {
         name: "lavapipe",
         backend: Backend::Vulkan,
@@ -55,6 +55,14 @@ const DRIVERS: [Driver; 6] = [
         adapter: "",
         mesa_min: 0,
         shader_f16: false,
+    },
+    // No driver: texts for Metal, as clang compiles them (tests/metal).
+    Driver {
+        name: "metal",
+        backend: Backend::Metal,
+        adapter: "Metal's texts, by clang",
+        mesa_min: 0,
+        shader_f16: true,
     },
 ];
 

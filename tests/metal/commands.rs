@@ -52,7 +52,7 @@ impl Drop for Pass {
 
 fn memory(buffer: &DispatchBuffer) -> Arc<Memory> {
     let buffer: Option<&Buffer> = buffer.as_custom();
-    buffer.map_or_else(|| Arc::new(Memory::new(0)), |buffer| buffer.memory.clone())
+    buffer.map_or_else(Arc::default, |buffer| buffer.memory.clone())
 }
 
 impl Encoder {
@@ -238,7 +238,7 @@ impl QueueInterface for Queue {
     }
 
     fn create_staging_buffer(&self, size: wgpu::BufferSize) -> Option<DispatchQueueWriteBuffer> {
-        Some(DispatchQueueWriteBuffer::custom(Staging(Memory::new(size.get()))))
+        Memory::new(size.get()).map(|memory| DispatchQueueWriteBuffer::custom(Staging(memory)))
     }
 
     fn validate_write_buffer(&self, _: &DispatchBuffer, _: u64, _: wgpu::BufferSize) -> Option<()> {

@@ -13,7 +13,7 @@ use wharf::wgpu;
 use super::commands::{Encoder, Group};
 use super::lanes::Lanes;
 use super::lock;
-use super::memory::Buffer;
+use super::memory::{Buffer, Memory};
 use super::text::{self, Program};
 
 type Later = Box<dyn FnOnce() + Send>;
@@ -53,10 +53,28 @@ impl Inner {
         lock(&self.later).push(call);
     }
 
-    /// To the innermost error scope, or else to whoever listens.
+    /// What is against the rules.
     pub(super) fn fails(&self, description: String) {
         let source = description.clone().into();
-        let error = wgpu::Error::Validation { source, description };
+        self.tell(wgpu::Error::Validation { source, description });
+    }
+
+    /// Memory of so many bytes; without them it is empty, and an error tells.
+    pub(super) fn memory(&self, bytes: u64) -> Memory {
+        let most = self.limits.max_buffer_size;
+        if bytes > most {
+            self.fails(format!("a buffer of {bytes} bytes, of {most} at most"));
+        } else if let Some(memory) = Memory::new(bytes) {
+            return memory;
+        } else {
+            let source = format!("no memory of {bytes} bytes").into();
+            self.tell(wgpu::Error::OutOfMemory { source });
+        }
+        Memory::default()
+    }
+
+    /// To the innermost error scope, or else to whoever listens.
+    fn tell(&self, error: wgpu::Error) {
         let mut scopes = lock(&self.scopes);
         let innermost = scopes.get_mut(&thread::current().id()).and_then(|all| all.last_mut());
         if let Some(scope) = innermost {
@@ -182,7 +200,7 @@ impl DeviceInterface for Device {
     }
 
     fn create_buffer(&self, desc: &wgpu::BufferDescriptor<'_>) -> DispatchBuffer {
-        DispatchBuffer::custom(Buffer::new(self.0.clone(), desc.size))
+        DispatchBuffer::custom(Buffer::new(self.0.clone(), self.0.memory(desc.size)))
     }
 
     fn create_command_encoder(

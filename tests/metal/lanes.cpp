@@ -1,6 +1,7 @@
-// Runs the workgroups of a kernel, one after the other, and in each one lane at a time: a lane goes on until it waits for
-// others, or ends. Of two groups, and of two runs, one goes through its lanes forward and one backward. So what a kernel
-// needs a barrier for goes wrong without it, whichever lane waits for which.
+// Runs the workgroups of a kernel, one after the other, and in each one team of lanes up to where it waits for the other
+// teams, and in a team one lane at a time: a lane goes on until it waits for others, or ends. Of two groups, and of two
+// runs of a kernel, one goes through its teams and lanes forward and one backward; of two runs, groups too. So what a
+// kernel needs a barrier for goes wrong without it, whichever lane waits for which.
 #include <sys/mman.h>
 #include <xmmintrin.h>
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr uint most_lanes = 1024;
 constexpr size_t stack_bytes = 256 << 10;
+constexpr size_t page_bytes = 4 << 10;
 constexpr uint slot_bytes = 64;
 
 enum class State { ready, at_barrier, at_share, ended };
@@ -111,25 +113,32 @@ void resume_all(uint first, uint many) {
     for (uint i = 0; i < many; i++) resume(first + (backward ? many - 1 - i : i));
 }
 
+void run_team(uint first) {
+    do resume_all(first, of_team(first));
+    while (all_wait(first, of_team(first), State::at_share));
+}
+
 // Null, or what is wrong.
 const char* run_group() {
-    resume_all(0, lanes);
-    for (;;) {
-        bool went = false;
-        for (uint first = 0; first < lanes; first += team_lanes)
-            while (all_wait(first, of_team(first), State::at_share)) {
-                resume_all(first, of_team(first));
-                went = true;
-            }
-        if (all_wait(0, lanes, State::at_barrier)) {
-            resume_all(0, lanes);
-            went = true;
-        }
-        if (went) continue;
-        for (uint i = 0; i < lanes; i++)
-            if (fibers[i].state != State::ended) return "lanes wait where others of them are not";
-        return nullptr;
-    }
+    uint teams = (lanes + team_lanes - 1) / team_lanes;
+    do
+        for (uint i = 0; i < teams; i++) run_team((backward ? teams - 1 - i : i) * team_lanes);
+    while (all_wait(0, lanes, State::at_barrier));
+    for (uint i = 0; i < lanes; i++)
+        if (fibers[i].state != State::ended) return "lanes wait where others of them are not";
+    return nullptr;
+}
+
+// Between two stacks lies a page that nobody may touch.
+bool has_stacks() {
+    if (stacks) return true;
+    void* all = mmap(nullptr, most_lanes * stack_bytes, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED) return false;
+    for (uint i = 0; i < most_lanes; i++)
+        if (mprotect(static_cast<char*>(all) + i * stack_bytes, page_bytes, PROT_NONE)) return false;
+    stacks = static_cast<char*>(all);
+    return true;
 }
 
 }  // namespace
@@ -149,23 +158,21 @@ SHOWN uint wharf_team_size() { return of_team(running->lane.index - running->lan
 SHOWN uint wharf_place() { return running->lane.place; }
 
 // Runs all groups. Answers null, or what is wrong with the kernel.
-SHOWN const char* wharf_run(Main main, bool waits, const uint* groups, const uint* size, void* const* buffers,
-    const uint* sizes, void (*spoil)()) {
-    if (!stacks)
-        stacks = static_cast<char*>(mmap(nullptr, most_lanes * stack_bytes, PROT_READ | PROT_WRITE,
-            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+SHOWN const char* wharf_run(Main main, bool waits, bool last_first, const uint* groups, const uint* size,
+    void* const* buffers, const uint* sizes, void (*spoil)()) {
+    if (!has_stacks()) return "no memory for the stacks of lanes";
     lanes = size[0] * size[1] * size[2];
     if (lanes > most_lanes) return "more lanes than a workgroup has";
-    static bool last;
-    last = !last;
+    uint count = groups[0] * groups[1] * groups[2];
     job = {main, buffers, sizes};
     // Metal's GPUs take subnormal numbers for zero.
     uint mode = _mm_getcsr();
     _mm_setcsr(mode | 0x8040);
     const char* wrong = nullptr;
-    for (uint g = 0; g < groups[0] * groups[1] * groups[2] && !wrong; g++) {
+    for (uint done = 0; done < count && !wrong; done++) {
+        uint g = last_first ? count - 1 - done : done;
         spoil();
-        backward = last != (g % 2 == 0);
+        backward = last_first != (done % 2 == 1);
         for (uint n = 0; n < lanes; n++) {
             uint i = backward ? lanes - 1 - n : n;
             Lane& lane = fibers[i].lane;

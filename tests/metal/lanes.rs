@@ -38,11 +38,15 @@ const FLAGS: [&str; 13] = [
 /// Two threads may want one at once, and must not write the same file.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
+/// One kernel runs at a time: workgroup memory and the lanes are the process's.
+static RUNNING: Mutex<()> = Mutex::new(());
+
 /// A function of a library. Its types are what lanes.cpp says.
 type Function = extern "C" fn();
-type Run = extern "C" fn(
+type Run = unsafe extern "C" fn(
     main: Function,
     waits: bool,
+    last_first: bool,
     groups: *const u32,
     size: *const u32,
     buffers: *const *mut c_void,
@@ -50,11 +54,11 @@ type Run = extern "C" fn(
     spoil: Function,
 ) -> *const c_char;
 
-/// What runs kernels: one at a time, because workgroup memory is theirs alone.
+/// What runs kernels.
 #[derive(Debug)]
 pub(super) struct Lanes {
     compiler: Compiler,
-    run: Mutex<Run>,
+    run: Run,
 }
 
 /// Keeps what it has compiled.
@@ -80,7 +84,10 @@ pub(super) struct Library {
 
 #[expect(unsafe_code, reason = "libraries are loaded while the program runs")]
 mod raw {
-    use super::{CStr, CString, Function, Library, Path, Run, c_char, c_int, c_void};
+    use super::{
+        CStr, CString, Function, Library, Ordering, Path, Program, RUNNING, Run, c_char, c_int,
+        c_void, lock,
+    };
 
     unsafe extern "C" {
         fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
@@ -123,9 +130,23 @@ mod raw {
         Ok(Library { file: file.into(), main: main?, spoil: spoil? })
     }
 
-    pub(super) fn text(at: *const c_char) -> Option<String> {
+    /// What is wrong with a kernel that ran on these addresses, which are of memory that is held.
+    pub(super) fn run(
+        run: Run,
+        program: &Program,
+        groups: &[u32; 3],
+        buffers: &[*mut c_void],
+        sizes: &[u32],
+    ) -> Option<String> {
+        let Program { library: Library { main, spoil, .. }, waits, size, .. } = program;
+        let last_first = program.last_first.fetch_xor(true, Ordering::Relaxed);
+        let (groups, size) = (groups.as_ptr(), size.as_ptr());
+        let (buffers, sizes) = (buffers.as_ptr(), sizes.as_ptr());
+        let _running = lock(&RUNNING);
+        // SAFETY: the kernel is given as many buffers and sizes as it names.
+        let wrong = unsafe { run(*main, *waits, last_first, groups, size, buffers, sizes, *spoil) };
         // SAFETY: lanes.cpp answers null, or a constant.
-        let text = (!at.is_null()).then(|| unsafe { CStr::from_ptr(at) });
+        let text = (!wrong.is_null()).then(|| unsafe { CStr::from_ptr(wrong) });
         text.map(|text| text.to_string_lossy().into_owned())
     }
 }
@@ -172,7 +193,7 @@ impl Lanes {
         let mut state = DefaultHasher::new();
         (read("metal_stdlib")?, read("lanes.h")?, version, flags, FLAGS).hash(&mut state);
         let compiler = Compiler { folder: folder.into(), clang, state };
-        let run = Mutex::new(raw::runner(&compiler.compiled(&source)?)?);
+        let run = raw::runner(&compiler.compiled(&source)?)?;
         Ok(Self { compiler, run })
     }
 
@@ -198,11 +219,8 @@ impl Lanes {
             given.iter().map(|(memory, range)| memory.address(range.start)).collect();
         let bytes = |&i: &usize| (given[i].1.end - given[i].1.start) as u32;
         let sizes: Vec<u32> = program.sized.iter().map(bytes).collect();
-        let run = lock(&self.run);
-        let Library { file, main, spoil } = &program.library;
-        let (groups, size) = (groups.as_ptr(), program.size.as_ptr());
-        let wrong =
-            run(*main, program.waits, groups, size, buffers.as_ptr(), sizes.as_ptr(), *spoil);
-        raw::text(wrong).map_or(Ok(()), |wrong| Err(format!("{wrong}: {}", file.display())))
+        let wrong = raw::run(self.run, program, &groups, &buffers, &sizes);
+        let file = program.library.file.display();
+        wrong.map_or(Ok(()), |wrong| Err(format!("{wrong}: {file}")))
     }
 }

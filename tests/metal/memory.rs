@@ -1,6 +1,6 @@
 //! Memory of a buffer: one block, which kernels and the host share.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -23,9 +23,7 @@ pub(super) struct Memory {
 
 #[expect(unsafe_code, reason = "a kernel is given addresses")]
 mod raw {
-    use super::{
-        Layout, Memory, NonNull, Range, alloc_zeroed, dealloc, handle_alloc_error, ptr, wgpu,
-    };
+    use super::{Layout, Memory, NonNull, Range, alloc_zeroed, dealloc, ptr, wgpu};
 
     // SAFETY: whoever reads or writes does so one after the other, as wgpu has its users do it.
     unsafe impl Send for Memory {}
@@ -33,53 +31,59 @@ mod raw {
     unsafe impl Sync for Memory {}
 
     impl Memory {
-        pub(in super::super) fn new(len: u64) -> Self {
-            let len = usize::try_from(len).unwrap_or(usize::MAX);
-            let layout = Layout::from_size_align(len.max(1), 256).unwrap_or(Layout::new::<u8>());
+        /// None, where there is no such memory.
+        pub(in super::super) fn new(len: u64) -> Option<Self> {
+            let len = usize::try_from(len).ok()?;
+            let layout = Layout::from_size_align(len.max(1), 256).ok()?;
             // SAFETY: the layout is not empty.
-            let at = unsafe { alloc_zeroed(layout) };
-            let Some(at) = NonNull::new(at) else { handle_alloc_error(layout) };
-            Self { at, layout, len }
+            let at = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+            Some(Self { at, layout, len })
+        }
+
+        /// Where a part of it lies.
+        fn part(&self, range: &Range<usize>) -> NonNull<[u8]> {
+            assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {}", self.len);
+            // SAFETY: within the block, as was just looked at.
+            NonNull::slice_from_raw_parts(unsafe { self.at.add(range.start) }, range.len())
         }
 
         pub(super) fn read(&self, range: &Range<usize>) -> &[u8] {
-            assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {}", self.len);
-            // SAFETY: within the block, as was just looked at; nobody writes it meanwhile.
-            unsafe { std::slice::from_raw_parts(self.at.as_ptr().add(range.start), range.len()) }
+            // SAFETY: nobody writes it meanwhile.
+            unsafe { self.part(range).as_ref() }
         }
 
         pub(super) fn write(&self, range: &Range<usize>) -> wgpu::WriteOnly<'_, [u8]> {
-            let all = ptr::from_ref(self.read(range)).cast_mut();
-            // SAFETY: as for reading; only one is there at a time.
-            unsafe { wgpu::WriteOnly::new(NonNull::new_unchecked(all)) }
+            // SAFETY: only one is there at a time.
+            unsafe { wgpu::WriteOnly::new(self.part(range)) }
         }
 
         /// Copies bytes, which may overlap, and which lie where they are said to.
         pub(in super::super) fn copy_from(&self, to: u64, other: &Self, from: u64, many: u64) {
             let range = |start: u64| start as usize..(start + many) as usize;
-            let source = other.read(&range(from)).as_ptr();
-            let target = self.read(&range(to)).as_ptr().cast_mut();
+            let (source, target) = (other.part(&range(from)), self.part(&range(to)));
             // SAFETY: both lie within their blocks.
-            unsafe { ptr::copy(source, target, many as usize) }
+            unsafe { ptr::copy(source.as_ptr().cast(), target.as_ptr().cast::<u8>(), source.len()) }
         }
 
         pub(in super::super) fn put(&self, to: u64, bytes: &[u8]) {
-            let at = self.read(&(to as usize..to as usize + bytes.len())).as_ptr().cast_mut();
+            let target = self.part(&(to as usize..to as usize + bytes.len())).as_ptr().cast();
             // SAFETY: within the block.
-            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) }
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len()) }
         }
 
         pub(in super::super) fn fill(&self, range: &Range<u64>, byte: u8) {
-            let at = self.read(&(range.start as usize..range.end as usize)).as_ptr().cast_mut();
+            let target = self.part(&(range.start as usize..range.end as usize));
             // SAFETY: within the block.
-            unsafe { ptr::write_bytes(at, byte, (range.end - range.start) as usize) }
+            unsafe { ptr::write_bytes(target.as_ptr().cast::<u8>(), byte, target.len()) }
         }
     }
 
     impl Drop for Memory {
         fn drop(&mut self) {
-            // SAFETY: it was allocated with this layout.
-            unsafe { dealloc(self.at.as_ptr(), self.layout) }
+            if self.layout.size() > 0 {
+                // SAFETY: it was allocated with this layout.
+                unsafe { dealloc(self.at.as_ptr(), self.layout) }
+            }
         }
     }
 
@@ -105,6 +109,13 @@ mod raw {
         unsafe fn write_slice(&mut self) -> wgpu::WriteOnly<'_, [u8]> {
             self.0.write(&(0..self.0.len))
         }
+    }
+}
+
+/// None at all.
+impl Default for Memory {
+    fn default() -> Self {
+        Self { at: NonNull::dangling(), layout: Layout::new::<()>(), len: 0 }
     }
 }
 
@@ -136,8 +147,8 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    pub(super) fn new(device: Arc<Inner>, bytes: u64) -> Self {
-        Self { memory: Arc::new(Memory::new(bytes)), device }
+    pub(super) fn new(device: Arc<Inner>, memory: Memory) -> Self {
+        Self { memory: Arc::new(memory), device }
     }
 }
 

@@ -4,8 +4,9 @@
 //!
 //! What lanes do is done in an order that no GPU has: up to the next barrier all of one lane, then
 //! all of the next, or of the one before. A barrier that is missing is seen so, and one that not
-//! all lanes meet is an error. Buffers are those of Metal but for their bounds: what wgpu checks,
-//! other drivers have it check.
+//! all lanes meet is an error. Not seen are a barrier for the wrong kind of memory, and what two
+//! lanes do at once that is not atomic. Buffers are those of Metal but for their bounds: what wgpu
+//! checks, other drivers have it check.
 
 mod commands;
 mod device;
@@ -76,7 +77,7 @@ impl AdapterInterface for Mac {
             max_storage_buffers_per_shader_stage: 28,
             max_buffers_and_acceleration_structures_per_shader_stage: 29,
             min_storage_buffer_offset_alignment: 32,
-            min_uniform_buffer_offset_alignment: 32,
+            min_uniform_buffer_offset_alignment: 256,
             max_compute_invocations_per_workgroup: 1024,
             max_compute_workgroup_size_x: 1024,
             max_compute_workgroup_size_y: 1024,

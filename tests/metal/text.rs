@@ -1,6 +1,7 @@
 //! A kernel's text for Metal, and around it what calls it here.
 
 use std::fmt::Write;
+use std::sync::atomic::AtomicBool;
 
 use wgpu::naga;
 use wharf::wgpu;
@@ -18,6 +19,8 @@ pub(super) struct Program {
     pub(super) size: [u32; 3],
     /// Whether its lanes wait for each other.
     pub(super) waits: bool,
+    /// Whether the last group begins when it runs next.
+    pub(super) last_first: AtomicBool,
     /// Which binding is given by each number.
     pub(super) bindings: Vec<(u32, u32)>,
     /// The numbers of those whose bytes a kernel asks for, in the order it is told them.
@@ -99,7 +102,8 @@ pub(super) fn program(module: &Module, zero: bool, lanes: &Lanes) -> Result<Prog
     let waits = text.contains("barrier(") || text.contains("simd_");
     let text = text.clone() + &glue(&text, name, bindings.len(), sized.len())?;
     let library = lanes.library(&text)?;
-    Ok(Program { library, size: entry.workgroup_size, waits, bindings, sized })
+    let (size, last_first) = (entry.workgroup_size, AtomicBool::new(false));
+    Ok(Program { library, size, waits, last_first, bindings, sized })
 }
 
 /// The text in which what reads several components, `.zw`, is a function: `.some<2, 3>()`.

@@ -12,9 +12,10 @@ use wharf::{Adapter, DType, Device, ErrorKind, Tensor, wgpu};
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
-    // It computes whatever is submitted before it goes on.
+    // They compute whatever is submitted before they go on.
     let id = &adapter.caps().identity;
-    let at_once = id.backend == Backend::Gl && id.is_software();
+    let on_texts = id.name == "Metal's texts, by clang";
+    let at_once = id.backend == Backend::Gl && id.is_software() || on_texts;
     vec![
         case!("patience::what_does_not_come_back_is_named", |ctx| named(ctx))
             .unless(at_once, "a queue"),
