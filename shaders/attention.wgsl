@@ -79,10 +79,12 @@ fn reached(first: u32, last: u32) -> vec2<u32> { return vec2<u32>(first, last); 
 const ABS = vec4<u32>(0x7fffffffu);
 const FOUR = vec4<u32>(0u, 1u, 2u, 3u);
 
-// Minus infinity where a key is not to be seen: WGSL has no literal of it, and no constant.
+// Minus infinity where a key is not to be seen: WGSL has no literal of it, and no constant. Nor may
+// a compiler know that it is: to one that thinks nothing is infinite all keys are seen.
 fn hidden(s: vec4<f32>, key: vec4<u32>, first: u32) -> vec4<f32> {
     let is_seen = seen(key, vec4<u32>(first));
-    return bitcast<vec4<f32>>(select(vec4<u32>(0xff800000u), bitcast<vec4<u32>>(s), is_seen));
+    let lowest = vec4<u32>(0xff800000u + (p.job.queries >> 31u));
+    return bitcast<vec4<f32>>(select(lowest, bitcast<vec4<u32>>(s), is_seen));
 }
 
 fn highest(x: vec4<f32>) -> f32 {
@@ -100,7 +102,7 @@ struct End {
 }
 
 fn ends(most: f32, sum: f32, bits: vec4<u32>) -> End {
-    let nan = any(bits > vec4<u32>(0x7f800000u)) | (bitcast<u32>(most) == 0x7f800000u);
+    let nan = any(bits > vec4<u32>(0x7f800000u)) | (bitcast<i32>(most) >= 0x7f800000);
     return End(select(1.0 / sum, 0.0, sum == 0.0), vec4<bool>(nan));
 }
 

@@ -64,11 +64,12 @@ fn hypot_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
 fn rem_step(n: vec4<f32>, d: vec4<f32>) -> vec4<f32> {
     let q = bitcast<vec4<f32>>(bitcast<vec4<u32>>(trunc(div_f32(n, d))) & vec4<u32>(0xfffff000u));
     let high = bitcast<vec4<f32>>(bitcast<vec4<u32>>(d) & vec4<u32>(0xfffff000u));
-    return clamp(n - q * high, -n, n) - q * (d - high);
+    return clamp(n - q * high, -abs(n), abs(n)) - q * (d - high);
 }
 
 // The remainder of n >= 0 by d > 0. Three steps of 12 bits, each mended where its quotient had been
-// rounded up; the last one also where it had been rounded down.
+// rounded up, but for what of a large one the next step takes back; the last one also where it had
+// been rounded down.
 fn rem_positive(n: vec4<f32>, d: vec4<f32>) -> vec4<f32> {
     var r = rem_step(n, d);
     r = select(r, r + d, r < vec4<f32>(0.0));

@@ -14,16 +14,17 @@ fn lowest(few: u32) -> f32 {
 }
 
 // Whether a row has no softmax: one of its values is NaN - then the highest of their magnitudes'
-// bits are - or it is infinite, or all are minus infinity.
+// bits are - or it is infinite, or all are minus infinity. A compiler that thinks nothing is
+// infinite knows what is equal to infinity, but not what is no less.
 fn softmax_fault(bits: vec4<u32>, m: f32, s: f32) -> bool {
     let nan = any(bits > vec4<u32>(0x7f800000u));
-    return nan | (bitcast<u32>(m) == 0x7f800000u) | (s == 0.0);
+    return nan | (bitcast<i32>(m) >= 0x7f800000) | (s == 0.0);
 }
 
 // What a weighted sum of values stands for, by the highest score - infinite where a score was
 // NaN - and the sum of weights.
 fn attended(all: vec4<f32>, most: f32, sum: f32) -> vec4<f32> {
-    let nan = vec4<bool>(bitcast<u32>(most) == 0x7f800000u);
+    let nan = vec4<bool>(bitcast<i32>(most) >= 0x7f800000);
     return nan_where(all * select(1.0 / sum, 0.0, sum == 0.0), nan);
 }
 

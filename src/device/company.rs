@@ -6,14 +6,15 @@ use crate::kernel::matmul::choice::Chooser;
 impl Device {
     /// A handle on the same device for which the bits of a result do not depend on what else is in
     /// its batch: a row of a product, by weights in blocks too, the attention of one of several
-    /// sequences, and a reduction, scan, norm or softmax over axes after the batch's (in memory
-    /// too) are the same alone and among thousands.
+    /// sequences `[batch, heads, tokens, d]`, and a reduction, scan, norm or softmax over axes after
+    /// the batch's (in memory too) are the same alone and among thousands. Columns are not promised,
+    /// nor members that `einsum` or `solve` takes for columns.
     ///
     /// Kernels are then chosen by what all of a batch have in common, not by how many they are, and
     /// what was tuned is not asked: a single row may take the time of many. Operations that one
     /// kernel computes stay apart, and each rounds as if it was stored: which of them are fused
     /// depends on how a batch lies, and compilers round less where one follows another. It holds on
-    /// one adapter and driver, for what fits into one segment of memory. Where there is no memory
+    /// one adapter and driver, for what as f32 fits into one segment of memory. Where there is none
     /// for the parts of a product, that is an error, instead of other bits.
     ///
     /// ```

@@ -13,6 +13,7 @@ use crate::exec::{Asked, Job, Labour, Ready};
 use crate::news::{Level, Topic};
 use crate::wgsl::Target;
 use crate::wgsl::rig::Rig;
+use crate::wgsl::subgroups;
 
 thread_local! {
     /// The line that asks for all that is made on this thread, where it is not the next one up.
@@ -84,6 +85,14 @@ impl<'a> Site<'a> {
     pub(crate) fn rig(&self) -> Rig<'a> {
         let Self { engine, target, breadth, .. } = *self;
         Rig { target, caps: engine.gpu.caps(), breadth, segment: engine.segment_bytes() }
+    }
+
+    /// Whether kernels put sums together by subgroups. Where their width varies a compiler chooses
+    /// it for each kernel, and that for one of a batch may be another than that for many.
+    pub(crate) fn has_subgroups(&self) -> bool {
+        let caps = self.engine.gpu.caps();
+        let alike = !self.batch_invariant || caps.subgroup_exact().is_some();
+        alike && subgroups::run_on(caps)
     }
 
     /// How broad a GPU it is, whose system watches how long a dispatch takes.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::cores::{Core, Head, Landing, Launch, Tail};
 use super::{Operand, moves};
 use crate::count::{word, words, wrapped};
+use crate::dtype::DType;
 use crate::engine::Site;
 use crate::error::Result;
 use crate::exec::{Labour, Value};
@@ -79,6 +80,13 @@ impl Core for AttentionCore {
 }
 
 impl AttentionCore {
+    /// How many states of every row are left at most, between two kernels.
+    pub(crate) fn states(&self, site: Site<'_>, views: &[Layout]) -> usize {
+        let room = site.engine.segment_elements(DType::F32);
+        let Site { breadth, batch_invariant, .. } = site;
+        if self.staged { choice::states(views, room, breadth, batch_invariant) } else { 1 }
+    }
+
     /// The kernel over all queries.
     fn launch<'a>(&self, target: Target, tile: &'a Block, views: &[Layout]) -> Result<Launch<'a>> {
         let crew = Crew::of(target, tile, views);

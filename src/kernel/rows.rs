@@ -17,7 +17,6 @@ use crate::exec::Value;
 use crate::op::Joint;
 use crate::proof::Oracle;
 use crate::wgsl::grid::fold;
-use crate::wgsl::subgroups;
 
 pub(crate) mod choice;
 mod plan;
@@ -79,7 +78,7 @@ impl RowsCore {
         if let Some(by) = self.by {
             site.engine.remark(|| format!("{}: tuned", by.text()));
         }
-        let subgroups = subgroups::run_on(site.engine.gpu.caps());
+        let subgroups = site.has_subgroups();
         let group = group.map(|[lanes, held]| RowGroup { lanes, held, subgroups });
         let wording = &RowsText { kind: self.what.kind(), group };
         let job = self.what.job(rows, units, !by_element)?;

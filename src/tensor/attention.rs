@@ -493,7 +493,8 @@ fn apply(core: AttentionCore, inputs: &[Tensor]) -> Result<Tensor> {
     }
     let views: Vec<Layout> = inputs.iter().map(|x| x.layout).collect();
     let segment = device.engine.segment_elements(DType::F32);
-    if let Some(Halves { axis, each }) = Halves::of(&views, core.sight, core.staged, segment)? {
+    let states = core.states(device.site(), &views);
+    if let Some(Halves { axis, each }) = Halves::of(&views, core.sight, states, segment)? {
         return in_two([0, 2, 1][axis], each, |(views, sight)| {
             let inputs = inputs.iter().zip(views).map(|(x, view)| x.view(view));
             apply(AttentionCore { sight, ..core }, &inputs.collect::<Vec<_>>())

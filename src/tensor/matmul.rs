@@ -194,7 +194,9 @@ impl Tensor {
             return Ok(Self::deferred(device, core, sides, shape, dtype));
         }
         let shape = Shape::new([batch.dims(), &[n, m]].concat())?;
-        Self::deferred(device, core, sides, shape, dtype).t()
+        let product = Self::deferred(device, core, sides, shape, dtype).t()?;
+        // One row lies as rows do, so many do not lie in columns where none may be told from one.
+        if device.is_batch_invariant() { product.contiguous() } else { Ok(product) }
     }
 }
 

@@ -10,7 +10,7 @@
 //! wide as a vector, each lane loads one key and broadcasts it, and one load serves all queries of
 //! a lane. What was tried and rejected stands in `docs/measured/attention.md`.
 
-use super::plan::{BUSY, Crowd, KEYS_SHARED, Splits, in_units};
+use super::plan::{BUSY, CHUNK_LEAST, Crowd, KEYS_SHARED, Splits, in_units};
 use super::text::staged::{ROWS, Staged};
 use super::text::{Block, Mask, Unit};
 use crate::caps::Caps;
@@ -139,9 +139,9 @@ pub(super) fn staged(
     by: Option<AttentionChoice>,
 ) -> (Staged, Splits) {
     let busy = breadth.share(BUSY);
-    // As if a batch were alone, with its part of the room.
+    // As if each of a batch were alone: where there is no room for all, there are halves.
     let batches = if batch_invariant { views[0].shape().dims()[0].max(1) } else { 1 };
-    let (crowd, room) = (Crowd::of(views), room / batches);
+    let crowd = Crowd::of(views);
     let crowd = Crowd { heads: crowd.heads / batches, ..crowd };
     let [length, width] = [1, 2].map(|i: usize| views[i].shape().dims()[3] / 4);
     let shaped =
@@ -166,6 +166,18 @@ pub(super) fn staged(
     let tile = if is_shared { tile } else { shaped(groups.max(LANES[0] / tile.columns)) };
     let splits = Splits::of(&tile, crowd, [busy, room], wished.map(|(_, splits)| splits));
     (Staged { states: tile.parts * splits.count > 1, ..tile }, splits)
+}
+
+/// How many states of every row workgroups leave at most, where some need not be left for want of
+/// room: as many as loops are too short without. Of a batch that may not matter each member leaves
+/// what it does alone.
+pub(super) fn states(views: &[Layout], room: usize, breadth: Breadth, invariant: bool) -> usize {
+    let least = Crowd::of(views).keys.div_ceil(CHUNK_LEAST);
+    if !invariant {
+        return least;
+    }
+    let (tile, splits) = staged(views, None, room, breadth, true, None);
+    tile.parts * splits.count.max(least)
 }
 
 impl AttentionSize {

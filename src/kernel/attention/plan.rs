@@ -148,20 +148,18 @@ pub(crate) struct Halves {
 }
 
 impl Halves {
-    /// The halves, if a view or the result - or the states that workgroups leave of it - has more
-    /// elements than a segment; `None` if none has, or if no cut makes the largest smaller.
+    /// The halves, if a view or the result - or the states that workgroups leave of it, so many to
+    /// a row - has more elements than a segment; `None` if none has, or if no cut makes the largest
+    /// smaller.
     pub(crate) fn of(
         views: &[Layout],
         sight: Sight,
-        staged: bool,
+        states: usize,
         segment: usize,
     ) -> Result<Option<Self>> {
         let [batch, heads, queries] = [0, 1, 2].map(|axis| views[0].shape().dims()[axis]);
         let length = views[2].shape().dims()[3];
-        let each = match Crowd::of(views).keys.div_ceil(CHUNK_LEAST) {
-            states if staged && states > 1 => [length + 4, states],
-            _ => [length, 1],
-        };
+        let each = if states > 1 { [length + 4, states] } else { [length, 1] };
         let dims = [batch, heads, queries];
         let result = product(dims).saturating_mul(product(each));
         let own = |view: &Option<&Layout>| view.map_or(result, |view| view.own() as u64);
@@ -255,7 +253,7 @@ mod tests {
     #[test]
     fn cuts_make_the_largest_smaller_and_keep_heads_together_that_share_keys() {
         let cut = |of: [usize; 5], segment| {
-            let halves = Halves::of(&views(of), Sight::FULL, false, segment).expect("views");
+            let halves = Halves::of(&views(of), Sight::FULL, 1, segment).expect("views");
             halves.map(|halves| (halves.axis, halves.each[0].0[0].shape().dims()[halves.axis]))
         };
         assert_eq!(cut([2, 4, 4, 10, 10], 100_000), None, "all of it fits");
@@ -263,15 +261,15 @@ mod tests {
         assert_eq!(cut([1, 12, 3, 10, 10], 900), Some((1, 4)), "four heads share keys");
         assert_eq!(cut([1, 12, 1, 100, 10], 900), Some((1, 6)), "all share them");
         assert_eq!(cut([1, 1, 1, 1, 500], 900), None, "there is nothing to cut");
-        // States of rows by workgroups count too: two of many keys.
-        let many =
-            Halves::of(&views([1, 1, 1, 3000, 7000]), Sight::FULL, true, 60_000).expect("views");
+        // States of rows by workgroups count too.
+        let many = Halves::of(&views([1, 1, 1, 3000, 7000]), Sight::FULL, 2, 60_000);
+        let many = many.expect("views");
         assert_eq!(many.map(|halves| halves.axis), Some(2));
         // Of a mask that all heads share a cut along heads leaves all.
         let shape = Shape::new([1, 2, 20, 60]).expect("a shape");
         let mask = Layout::strided(shape, &[0, 0, 60, 1], 0).expect("a view");
         let masked = [views([1, 2, 2, 20, 60]), vec![mask]].concat();
-        let halves = Halves::of(&masked, Sight::FULL, false, 1100).expect("views");
+        let halves = Halves::of(&masked, Sight::FULL, 1, 1100).expect("views");
         assert_eq!(halves.map(|halves| halves.axis), Some(2));
     }
 }

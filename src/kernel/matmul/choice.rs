@@ -80,10 +80,14 @@ impl Question<'_> {
     /// The answer.
     pub(crate) fn decide(&self) -> Result<Decision> {
         let Self { on, sides: [a, b], result, by, .. } = *self;
-        let processor = Processor::of(on, result);
+        let mut processor = Processor::of(on, result);
         let size = Size::of(a.shape(), b.shape());
         let given = if let Chooser::Asker(choice) = by { Some(choice) } else { None };
         let invariant = matches!(by, Chooser::AnyBatch);
+        if let Processor::Gpu(room) = &mut processor {
+            // A compiler chooses another width, where it varies, for another kernel.
+            room.subgroups &= !invariant || on.caps.subgroup_exact().is_some();
+        }
         let judged = if invariant { size.of_any_batch() } else { size };
         let is_swapped = given.is_none() && prefers_swapped(processor, judged);
         let sides = if is_swapped { [b.t()?, a.t()?] } else { self.sides };
@@ -93,8 +97,12 @@ impl Question<'_> {
             // On a GPU it is enough that neighbours lie along k, even if they cannot be read by
             // quads.
             Processor::Gpu(_) => view::is_near_k(&sides[1], 1),
+            // So it is where one row may not be told from many, whose quads lie otherwise.
+            _ if invariant => view::is_near_k(&sides[1], 1),
             _ => view::along(&sides[1], 1, 1) == Along::K,
         };
+        // The side is then what a batch is, which lies as it happens to.
+        let near_k = near_k || invariant && is_swapped;
         // Who forces a kernel knows whether there is room for it with this k.
         let has_room = |choice: &Choice| {
             choice.because != Because::Tuned || processor.has_room(&choice.variant)

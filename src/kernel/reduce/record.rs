@@ -15,7 +15,6 @@ use crate::exec::Labour;
 use crate::kernel::cores::{Berth, Launch, Reach, Sink};
 use crate::shape::Shape;
 use crate::wgsl::grid::fold;
-use crate::wgsl::subgroups;
 
 /// What a pass reads, in one segment: elements, or what a pass before it has left.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +107,7 @@ impl Passes<'_> {
         let to_parts = goal.is_states;
         let pass = Pass { from_parts, to_parts, reads_elements, stores_elements };
         let by_groups = plan.kernel.name == text::REDUCE_GROUP.name;
-        let subgroups = by_groups && subgroups::run_on(self.site.engine.gpu.caps());
+        let subgroups = by_groups && self.site.has_subgroups();
         let first = if stores_elements { goal.first } else { goal.first / 4 };
         let wording = &ReducePass { how: self.how, pass, subgroups };
         let groups = fold(word(plan.groups)?);

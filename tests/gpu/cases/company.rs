@@ -8,7 +8,7 @@ use wharf::{Axes, DType, Device, Result, Target, Tensor};
 
 use super::pair::bits_of;
 use super::probe::Random;
-use crate::ctx::{Case, Ctx, Outcome, Size, case, ensure, show, stores};
+use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, Size, case, ensure, show, stores};
 
 /// Each compiles for minutes in a browser, where a model is compared with itself (`published::`).
 pub(crate) fn cases() -> Vec<Case> {
@@ -80,7 +80,10 @@ async fn mixed(ctx: &Ctx) -> Outcome {
 /// Rows by weights that lie either way, and batches by matrices of their own.
 async fn products(ctx: &Ctx) -> Outcome {
     for device in devices(ctx).await? {
-        for [n, k] in [[384, 1536], [50, 600], [3, 2048], [1, 700], [1000, 33]] {
+        // Of few columns and rows that are no whole quads, k is shared out in several ways.
+        let few = [[1, 2562], [2, 3586], [3, 4098], [4, 1026]];
+        let sizes = [[384, 1536], [50, 600], [3, 2048], [1, 700], [1000, 33]];
+        for [n, k] in few.into_iter().chain(sizes) {
             let x = normal(&device, 1, &[70, k], DType::F32).map_err(show)?;
             let w = normal(&device, 2, &[n, k], DType::F32).map_err(show)?;
             let what = format!("rows by {n} x {k}");
@@ -89,6 +92,13 @@ async fn products(ctx: &Ctx) -> Outcome {
             same(&what, &[&x], |x| x[0].matmul(&w)).await?;
             let w = w.t().and_then(|w| w.cast(DType::Bf16)).map_err(show)?;
             same(&what, &[&x], |x| x[0].linear(&w, None)).await?;
+        }
+        // What is stored in columns for many rows is summed in another order.
+        for [n, k] in [[4, 1024], [8, 4096], [16, 4096]] {
+            let x = normal(&device, 1, &[70, k], DType::F32).map_err(show)?;
+            let w = normal(&device, 2, &[k, n], DType::F32).map_err(show)?;
+            let what = format!("sums of products with {k} x {n}");
+            same(&what, &[&x], |x| x[0].matmul(&w)?.relu()?.sum(1)).await?;
         }
         for dtype in [DType::F32, DType::Bf16] {
             let x = normal(&device, 3, &[12, 9, 600], dtype).map_err(show)?;
@@ -185,6 +195,16 @@ async fn fused(ctx: &Ctx) -> Outcome {
 
 async fn reductions(ctx: &Ctx) -> Outcome {
     for device in devices(ctx).await? {
+        // The same for all of a batch.
+        for length in [100, 4096] {
+            let x = normal(&device, 7, &[70, 1], DType::F32).map_err(show)?;
+            let row = normal(&device, 8, &[1, length], DType::F32).map_err(show)?;
+            let sum = |x: &[Tensor]| {
+                let all = row.broadcast_to([x[0].shape().dims()[0], length])?;
+                &all.sum(1)? + &x[0].broadcast_to(*all.shape())?.sum(1)?
+            };
+            same(&format!("sums of {length} broadcast"), &[&x], sum).await?;
+        }
         for dims in
             [&[40, 5000][..], &[9, 300, 40], &[300, 1030], &[50, 700], &[20, 5, 7], &[30, 33]]
         {
@@ -249,5 +269,13 @@ async fn attention(ctx: &Ctx) -> Outcome {
             }
         }
     }
+    // Where a segment has no room for what all of a batch leave between two kernels.
+    let small = ctx.device(DOWNGRADES[4]).await?.with_batch_invariance();
+    let small = small.with_target(Target::Gpu);
+    let of = |key, length| normal(&small, key, &[4, 1, length, 32], DType::F32).map_err(show);
+    let (q, k, v) = (of(13, 256)?, of(14, 512)?, of(15, 512)?);
+    let plain = Attention::new();
+    same("attention in little room", &[&q, &k, &v], |x| x[0].attention(&x[1], &x[2], &plain))
+        .await?;
     Ok(())
 }

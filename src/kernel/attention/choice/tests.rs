@@ -61,7 +61,7 @@ fn states_stay_where_there_is_room() {
     assert_eq!([row, 3 * row, 9 * row, 100 * row].map(states), [1, 3, 8, 32]);
 }
 
-/// Keys are shared as a batch alone shares them, each with its part of the room.
+/// Keys are shared as one alone shares them, which has all the room.
 #[test]
 fn the_states_of_a_batch_do_not_depend_on_how_many_there_are() {
     let of = |batch, room| {
@@ -71,7 +71,7 @@ fn the_states_of_a_batch_do_not_depend_on_how_many_there_are() {
     };
     let row = 8 * 68;
     for room in [row, 3 * row, 9 * row, 100 * row] {
-        assert_eq!(of(5, 5 * room), of(1, room), "{room} elements for each");
+        assert_eq!(of(5, room), of(1, room), "{room} elements");
     }
     assert_ne!(of(1, 3 * row), of(1, 100 * row), "room counts");
 }

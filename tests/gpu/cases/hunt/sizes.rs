@@ -6,6 +6,7 @@ use wharf::{Adapter, DType, Tensor};
 
 use super::grids::repeats;
 use super::{TARGETS, devices};
+use crate::cases::probe::Random;
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
 
 pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
@@ -16,6 +17,7 @@ pub(super) fn cases(adapter: &Adapter) -> Vec<Case> {
         case!("hunt::stepped_products", |ctx| of_steps(ctx)),
         case!("hunt::seven_axes", |ctx| of_axes(ctx)),
         case!("hunt::sampled_views", |ctx| of_samples(ctx)),
+        case!("hunt::remainders_of_large_quotients", |ctx| of_quotients(ctx)),
         case!("hunt::remainders", |ctx| of_remainders(ctx)).needs(
             adapter,
             DOWNGRADES[0],
@@ -201,6 +203,29 @@ async fn of_remainders(ctx: &Ctx) -> Outcome {
         // A unit of the dividend is allowed.
         let off = (got - (d - UNIT)).abs();
         ensure!(off <= 0.5f64.powi(24), "{n} by {d}: {got}");
+    }
+    Ok(())
+}
+
+/// Of numbers below a multiple of their divisors by less than a quotient shows, which is rounded up
+/// by more than one.
+async fn of_quotients(ctx: &Ctx) -> Outcome {
+    let mut random = Random::new(29);
+    let pair = |_| {
+        let divisor = f32::from_bits(0x3f80_0000 | random.bits() as u32 & 0x007f_ffff);
+        let whole = ((1 << 10) + (random.bits() & 0x3ff)) << 19;
+        let multiple = (whole as f64 * f64::from(divisor)) as f32;
+        (f32::from_bits(multiple.to_bits() - 1), divisor)
+    };
+    let (above, below): (Vec<f32>, Vec<f32>) = (0..4096).map(pair).unzip();
+    let device = ctx.native().await?;
+    let (n, _) = device.upload(&above, [above.len()]).map_err(show)?;
+    let (d, _) = device.upload(&below, [below.len()]).map_err(show)?;
+    let got = floats(n.rem(&d)).await?;
+    for ((got, d), n) in got.iter().zip(&below).zip(&above) {
+        let [got, d, n] = [got, d, n].map(|&x| f64::from(x));
+        let far = (got - n % d).abs();
+        ensure!((0.0..=d).contains(&got) && far.min(d - far) < 0.01, "{n} by {d}: {got}");
     }
     Ok(())
 }
