@@ -83,8 +83,8 @@ const FOUR = vec4<u32>(0u, 1u, 2u, 3u);
 // a compiler know that it is: to one that thinks nothing is infinite all keys are seen.
 fn hidden(s: vec4<f32>, key: vec4<u32>, first: u32) -> vec4<f32> {
     let is_seen = seen(key, vec4<u32>(first));
-    let lowest = vec4<u32>(0xff800000u + (p.job.queries >> 31u));
-    return bitcast<vec4<f32>>(select(lowest, bitcast<vec4<u32>>(s), is_seen));
+    let unseen = vec4<u32>(0xff800000u + (p.job.queries >> 31u));
+    return bitcast<vec4<f32>>(select(unseen, bitcast<vec4<u32>>(s), is_seen));
 }
 
 fn highest(x: vec4<f32>) -> f32 {

@@ -274,11 +274,18 @@ impl Layout {
         self.permute(&inverse)
     }
 
-    /// The axes from the largest stride to the smallest: the order in which memory is walked.
+    /// The axes from the largest stride to the smallest: the order in which memory is walked. One
+    /// of stride zero lies nowhere, and follows the axis before it: as it would if each of a batch,
+    /// for which something is the same, had its own.
     pub(crate) fn memory_order(&self) -> Vec<usize> {
-        let mut axes: Vec<usize> = (0..self.shape.rank()).collect();
-        axes.sort_by_key(|&axis| Reverse(self.strides[axis].unsigned_abs()));
-        axes
+        let is_placed = |axis: &usize| self.strides[*axis] != 0;
+        let (mut order, others): (Vec<_>, Vec<_>) = (0..self.shape.rank()).partition(is_placed);
+        order.sort_by_key(|&axis| Reverse(self.strides[axis].unsigned_abs()));
+        for axis in others {
+            let before = axis.checked_sub(1).and_then(|b| order.iter().position(|&a| a == b));
+            order.insert(before.map_or(0, |at| at + 1), axis);
+        }
+        order
     }
 
     /// [`Layout::memory_order`], with one axis moved to the end so that it is walked fastest.

@@ -67,14 +67,11 @@ fn rem_step(n: vec4<f32>, d: vec4<f32>) -> vec4<f32> {
     return clamp(n - q * high, -abs(n), abs(n)) - q * (d - high);
 }
 
-// The remainder of n >= 0 by d > 0. Three steps of 12 bits, each mended where its quotient had been
-// rounded up, but for what of a large one the next step takes back; the last one also where it had
-// been rounded down.
+// The remainder of n >= 0 by d > 0. Three steps of 12 bits: what a quotient was rounded up by the
+// next step takes back, and after the last one it is mended, as it is where it was rounded down.
 fn rem_positive(n: vec4<f32>, d: vec4<f32>) -> vec4<f32> {
     var r = rem_step(n, d);
-    r = select(r, r + d, r < vec4<f32>(0.0));
     r = rem_step(r, d);
-    r = select(r, r + d, r < vec4<f32>(0.0));
     r = rem_step(r, d);
     r = select(r, r + d, r < vec4<f32>(0.0));
     r = select(r, r - d, r >= d);

@@ -6,9 +6,9 @@ use crate::kernel::matmul::choice::Chooser;
 impl Device {
     /// A handle on the same device for which the bits of a result do not depend on what else is in
     /// its batch: a row of a product, by weights in blocks too, the attention of one of several
-    /// sequences `[batch, heads, tokens, d]`, and a reduction, scan, norm or softmax over axes after
-    /// the batch's (in memory too) are the same alone and among thousands. Columns are not promised,
-    /// nor members that `einsum` or `solve` takes for columns.
+    /// sequences `[batch, heads, tokens, d]`, and a reduction, scan, norm or softmax over axes
+    /// after the batch's (in memory too) are the same alone and among thousands. Columns are not
+    /// promised, nor members that `einsum` or `solve` takes for columns.
     ///
     /// Kernels are then chosen by what all of a batch have in common, not by how many they are, and
     /// what was tuned is not asked: a single row may take the time of many. Operations that one

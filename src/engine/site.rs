@@ -87,12 +87,9 @@ impl<'a> Site<'a> {
         Rig { target, caps: engine.gpu.caps(), breadth, segment: engine.segment_bytes() }
     }
 
-    /// Whether kernels put sums together by subgroups. Where their width varies a compiler chooses
-    /// it for each kernel, and that for one of a batch may be another than that for many.
+    /// Whether kernels put sums together by subgroups.
     pub(crate) fn has_subgroups(&self) -> bool {
-        let caps = self.engine.gpu.caps();
-        let alike = !self.batch_invariant || caps.subgroup_exact().is_some();
-        alike && subgroups::run_on(caps)
+        subgroups::run_in(self.engine.gpu.caps(), self.batch_invariant)
     }
 
     /// How broad a GPU it is, whose system watches how long a dispatch takes.

@@ -101,10 +101,14 @@ impl<'a> From<&'a Other> for Borrowed<'a> {
 
 /// The order of axes in which a result is stored: that of the first operand that has an element of
 /// its own for each of the result's, so that `x.t() + 1` walks memory as `x` does. `None` where
-/// they are in that order.
+/// they are in that order, and where a batch may not matter: of one alone another operand may be
+/// the first.
 fn stored_order(shape: Shape, operands: &[Borrowed<'_>]) -> Result<Option<Vec<usize>>> {
     for operand in operands {
         let Borrowed::Tensor(tensor) = operand else { continue };
+        if tensor.device.is_batch_invariant() {
+            return Ok(None);
+        }
         let layout = tensor.layout.broadcast_to(shape)?;
         let strides = shape.dims().iter().zip(layout.strides());
         if strides.into_iter().all(|(&dim, &stride)| dim <= 1 || stride != 0) {

@@ -19,6 +19,13 @@ pub fn run_on(caps: &Caps) -> bool {
     caps.has(Feature::Subgroup) && caps.identity.backend != Backend::Browser
 }
 
+/// Whether they run there, in the same width in each kernel if it may not matter how large a batch
+/// is: where widths vary a compiler chooses one for each.
+#[must_use]
+pub(crate) fn run_in(caps: &Caps, batch_invariant: bool) -> bool {
+    run_on(caps) && (!batch_invariant || caps.subgroup_exact().is_some())
+}
+
 /// What `main` is told.
 const PLACE: &str = "\
 @builtin(subgroup_invocation_id) place: u32,

@@ -172,12 +172,11 @@ pub(super) fn staged(
 /// room: as many as loops are too short without. Of a batch that may not matter each member leaves
 /// what it does alone.
 pub(super) fn states(views: &[Layout], room: usize, breadth: Breadth, invariant: bool) -> usize {
-    let least = Crowd::of(views).keys.div_ceil(CHUNK_LEAST);
     if !invariant {
-        return least;
+        return Crowd::of(views).keys.div_ceil(CHUNK_LEAST);
     }
     let (tile, splits) = staged(views, None, room, breadth, true, None);
-    tile.parts * splits.count.max(least)
+    tile.parts * splits.count
 }
 
 impl AttentionSize {

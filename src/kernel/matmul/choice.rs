@@ -23,6 +23,7 @@ use crate::shape::RANK_MAX;
 use crate::wgsl::Target;
 use crate::wgsl::form::Form;
 use crate::wgsl::rig::Rig;
+use crate::wgsl::subgroups;
 
 mod rungs;
 pub(crate) mod scheme;
@@ -85,8 +86,7 @@ impl Question<'_> {
         let given = if let Chooser::Asker(choice) = by { Some(choice) } else { None };
         let invariant = matches!(by, Chooser::AnyBatch);
         if let Processor::Gpu(room) = &mut processor {
-            // A compiler chooses another width, where it varies, for another kernel.
-            room.subgroups &= !invariant || on.caps.subgroup_exact().is_some();
+            room.subgroups &= subgroups::run_in(on.caps, invariant);
         }
         let judged = if invariant { size.of_any_batch() } else { size };
         let is_swapped = given.is_none() && prefers_swapped(processor, judged);

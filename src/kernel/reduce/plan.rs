@@ -43,8 +43,6 @@ impl Traversal {
     /// walked in their own order, whatever memory does, because places are counted row-major.
     pub(crate) fn of(view: &Layout, reduced: &[bool], places: bool) -> Self {
         let mut order = view.memory_order();
-        // What is the same for all of a batch is no place where its members lie.
-        order.sort_by_key(|&axis| reduced[axis] || view.strides()[axis] != 0);
         if places {
             let mut axes = (0..order.len()).filter(|&axis| reduced[axis]);
             for axis in order.iter_mut().filter(|axis| reduced[**axis]) {

@@ -205,6 +205,19 @@ async fn reductions(ctx: &Ctx) -> Outcome {
             };
             same(&format!("sums of {length} broadcast"), &[&x], sum).await?;
         }
+        // The same for some of a member, and lying across what does not.
+        let of = |key, dims: &[usize]| normal(&device, key, dims, DType::F32).map_err(show);
+        let (x, row, y) = (of(7, &[70, 16, 1])?, of(8, &[1, 256, 8])?, of(9, &[70, 64, 256])?);
+        let place = of(10, &[1, 256, 64])?;
+        let count = |x: &Tensor| x.shape().dims()[0];
+        let sum = |x: &[Tensor]| x[0].broadcast_to([count(&x[0]), 16, 4096])?.sum(1)?.sum(1);
+        same("sums of sums of what is broadcast", &[&x], sum).await?;
+        let sum = |x: &[Tensor]| {
+            let all = row.broadcast_to([count(&x[0]), 256, 8])?;
+            all.cumsum(2)?.sum(2)?.sum(1)
+        };
+        same("sums of scans of what is broadcast", &[&x], sum).await?;
+        same("sums of what lies across", &[&y], |y| (&place + &y[0].t()?)?.sum(2)).await?;
         for dims in
             [&[40, 5000][..], &[9, 300, 40], &[300, 1030], &[50, 700], &[20, 5, 7], &[30, 33]]
         {

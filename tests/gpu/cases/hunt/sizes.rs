@@ -224,8 +224,7 @@ async fn of_quotients(ctx: &Ctx) -> Outcome {
     let got = floats(n.rem(&d)).await?;
     for ((got, d), n) in got.iter().zip(&below).zip(&above) {
         let [got, d, n] = [got, d, n].map(|&x| f64::from(x));
-        let far = (got - n % d).abs();
-        ensure!((0.0..=d).contains(&got) && far.min(d - far) < 0.01, "{n} by {d}: {got}");
+        ensure!(got == n % d, "{n} by {d}: {got}, not {}", n % d);
     }
     Ok(())
 }
