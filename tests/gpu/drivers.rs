@@ -12,6 +12,9 @@ struct Driver {
     shader_f16: bool,
 }
 
+/// What the adapter of tests/metal is called.
+pub(crate) const METAL_TEXTS: &str = "Metal's texts, by clang";
+
 const DRIVERS: [Driver; 7] = [
     Driver {
         name: "lavapipe",
@@ -60,7 +63,7 @@ const DRIVERS: [Driver; 7] = [
     Driver {
         name: "metal",
         backend: Backend::Metal,
-        adapter: "Metal's texts, by clang",
+        adapter: METAL_TEXTS,
         mesa_min: 0,
         shader_f16: true,
     },

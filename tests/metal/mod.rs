@@ -111,7 +111,7 @@ impl AdapterInterface for Mac {
 fn info() -> wgpu::AdapterInfo {
     let kind = wgpu::DeviceType::IntegratedGpu;
     wgpu::AdapterInfo {
-        name: "Metal's texts, by clang".into(),
+        name: crate::drivers::METAL_TEXTS.into(),
         subgroup_min_size: 4,
         subgroup_max_size: 64,
         ..wgpu::AdapterInfo::new(kind, wgpu::Backend::Metal)

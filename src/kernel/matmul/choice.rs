@@ -94,6 +94,8 @@ impl Question<'_> {
         let sides = view::folded(sides)?;
         let size = Size::of(sides[0].shape(), sides[1].shape());
         let near_k = match processor {
+            // The side is what a batch is, which lies as it happens to.
+            _ if invariant && is_swapped => true,
             // On a GPU it is enough that neighbours lie along k, even if they cannot be read by
             // quads.
             Processor::Gpu(_) => view::is_near_k(&sides[1], 1),
@@ -101,8 +103,6 @@ impl Question<'_> {
             _ if invariant => view::is_near_k(&sides[1], 1),
             _ => view::along(&sides[1], 1, 1) == Along::K,
         };
-        // The side is then what a batch is, which lies as it happens to.
-        let near_k = near_k || invariant && is_swapped;
         // Who forces a kernel knows whether there is room for it with this k.
         let has_room = |choice: &Choice| {
             choice.because != Because::Tuned || processor.has_room(&choice.variant)

@@ -10,12 +10,12 @@ use wharf::shadow::ShadowPolicy;
 use wharf::{Adapter, DType, Device, ErrorKind, Tensor, wgpu};
 
 use crate::ctx::{Case, Ctx, DOWNGRADES, Outcome, case, ensure, ensure_eq, show};
+use crate::drivers::METAL_TEXTS;
 
 pub(crate) fn cases(adapter: &Adapter) -> Vec<Case> {
     // They compute whatever is submitted before they go on.
     let id = &adapter.caps().identity;
-    let on_texts = id.name == "Metal's texts, by clang";
-    let at_once = id.backend == Backend::Gl && id.is_software() || on_texts;
+    let at_once = id.backend == Backend::Gl && id.is_software() || id.name == METAL_TEXTS;
     vec![
         case!("patience::what_does_not_come_back_is_named", |ctx| named(ctx))
             .unless(at_once, "a queue"),
