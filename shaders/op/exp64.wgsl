@@ -9,11 +9,17 @@ struct Reduced64 {
     r: vec4<f64>,
 }
 
+// A whole number below 2^24, by way of f32: from f64 it would be clamped by two constants of 64
+// bits, for which Vega 10 has no registers left beside those of a power.
+fn whole_f64(n: vec4<f64>) -> vec4<i32> {
+    return vec4<i32>(vec4<f32>(n));
+}
+
 // Of x from -760 to 720.
 fn exp_reduce_f64(x: vec4<f64>) -> Reduced64 {
     let n = floor(x * 1.4426950408889634lf + 0.5lf);
     let near = clamp(x - n * 0.6931471805592082lf, vec4<f64>(-1.0lf), vec4<f64>(1.0lf));
-    return Reduced64(vec4<i32>(n), near - n * 7.371002565167799e-13lf);
+    return Reduced64(whole_f64(n), near - n * 7.371002565167799e-13lf);
 }
 
 // e^r - 1 for |r| <= ln 2 / 2.
@@ -60,7 +66,7 @@ fn one_exp2_f64(x: vec4<f64>) -> vec4<f64> {
     let c = clamp(x, vec4<f64>(-1090.0lf), vec4<f64>(1030.0lf));
     let n = floor(c + 0.5lf);
     let y = 1.0lf + expm1_small_f64((c - n) * 0.6931471805599453lf);
-    return nan_where_f64(scaled_f64(y, vec4<i32>(n)), is_nan_f64(x));
+    return nan_where_f64(scaled_f64(y, whole_f64(n)), is_nan_f64(x));
 }
 
 // 2^n (e^r - 1) + (2^n - 1), with half the scale so that n = 1024 exists: beyond it is infinity.
