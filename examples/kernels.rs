@@ -16,7 +16,6 @@ use wharf::testing::Inside as _;
 use wharf::tune::ProductSize;
 use wharf::{Adapter, DType, Device, Policy, Result, Tensor};
 
-#[expect(dead_code, reason = "no kernel of the list is experimental")]
 #[path = "../tests/gpu/promise.rs"]
 mod promise;
 
@@ -503,7 +502,8 @@ fn main() -> Result<()> {
     // What drivers say while they are probed is for those who ask: `RUST_LOG=error`.
     env_logger::init_from_env(env_logger::Env::default().default_filter_or("off"));
     let mut arguments = std::env::args().skip(1).peekable();
-    let adapter = Adapter::best_now()?;
+    // So that products by cooperative matrices are among the candidates.
+    let adapter = Adapter::best_now()?.experimental(promise::token());
     let adapter = match arguments.next_if(|argument| argument == "--trusting") {
         Some(_) => adapter.trusting(promise::trusted),
         None => adapter,

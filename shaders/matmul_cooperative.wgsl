@@ -2,7 +2,9 @@
 //
 // A workgroup computes a tile of C in stages along k, as matmul_group.wgsl does: whatever strides
 // and edges the operands have, they end in workgroup memory. From there a subgroup loads squares of
-// `side` by `side` and multiplies them as one; it sums `rows` by `columns`. After a chunk of k the
+// `side` by `side` and multiplies them as one; it sums `rows` by `columns`. A square is an array of
+// its own, with k along its rows: what a lane holds of it lies together, at a place that compilers
+// see to be aligned. After a chunk of k the
 // sums go through workgroup memory, square by square, to the lanes, which add the chunks and store:
 // which lane holds what of a matrix is up to the driver. So is the size of a subgroup: there are at
 // least down * across of them, and others, if they are smaller, only help fetching.
@@ -34,6 +36,7 @@ const down = 1u;
 const across = 1u;
 const lanes = 16u;
 const depth = 8u;
+const pitch = 8u;
 // end types
 
 // region params
@@ -58,7 +61,7 @@ fn finish(q: u32, x0: vec4<f32>) { out_0[q] = x0; }
 // region alone
 fn product_batch(b: u32) -> vec2<u32> { return vec2<u32>(0u); }
 fn product_tile(group: vec2<u32>, pitch: u32, tile: vec2<u32>) -> vec2<u32> { return group * tile; }
-fn square_put(at: u32, x: vec4<Part>) { sh_parts[at] = x.x; }
+fn square_put(into: u32, at: u32, x: vec4<Part>) { sh_parts[into][at] = x.x; }
 fn square_quad(i: u32) -> Quad { return Quad(sh_sums[4u * i % shared_sums]); }
 fn square_store(b: u32, first: vec2<u32>, s: u32, i: u32, x: Quad) { finish(s + i, x); }
 // end alone
@@ -71,21 +74,22 @@ const row_quads = down * rows / 4u;
 const column_quads = across * columns / 4u;
 const left_blocks = k_quads * row_quads;
 const blocks = left_blocks + k_quads * column_quads;
-// From one k to the next: neighbours in k meet different banks, and 16 bytes divide it.
-const left_pitch = 4u * row_quads + 8u;
-const right_pitch = 4u * column_quads + 8u;
-const right_begin = depth * left_pitch;
+// Squares of a stage along k, and those of both operands.
+const k_squares = depth / side;
+const left_squares = down * rows / side * k_squares;
+const right_squares = across * columns / side * k_squares;
 // Squares of one subgroup; elements of one, and of one of each subgroup.
 const squares = (rows / side) * (columns / side);
 const square = side * side;
 const shared_sums = down * across * square;
 
-var<workgroup> sh_parts: array<Part, right_begin + depth * right_pitch>;
+var<workgroup> sh_parts: array<array<Part, side * pitch>, left_squares + right_squares>;
 // A square of each subgroup, and zeros.
 var<workgroup> sh_sums: array<f32, shared_sums + square>;
 
 // Four of k, each with a quad of rows or columns.
-alias Block = array<Quad, 4>;
+alias Factors = Quad;
+alias Block = array<Factors, 4>;
 
 // region blocks
 fn left_place(block: u32) -> vec2<u32> { return vec2(block % row_quads, block / row_quads); }
@@ -97,13 +101,14 @@ fn fetch(at: vec2<u32>, first: vec2<u32>, k: u32, block: u32) -> Block { return 
 fn put(block: u32, b: Block) {
     let of_left = block < left_blocks;
     let place = 4u * select(right_place(block - left_blocks), left_place(block), of_left);
-    let pitch = select(right_pitch, left_pitch, of_left);
-    let to = select(right_begin, 0u, of_left) + place.y * pitch + place.x;
+    let begin = select(left_squares, 0u, of_left);
+    let into = begin + place.x / side * k_squares + place.y / side;
+    let at = place.x % side * pitch + place.y % side;
     if block < blocks {
-        square_put(to, vec4<Part>(b[0]));
-        square_put(to + pitch, vec4<Part>(b[1]));
-        square_put(to + 2u * pitch, vec4<Part>(b[2]));
-        square_put(to + 3u * pitch, vec4<Part>(b[3]));
+        square_put(into, at, vec4<Part>(vec4(b[0].x, b[1].x, b[2].x, b[3].x)));
+        square_put(into, at + pitch, vec4<Part>(vec4(b[0].y, b[1].y, b[2].y, b[3].y)));
+        square_put(into, at + 2u * pitch, vec4<Part>(vec4(b[0].z, b[1].z, b[2].z, b[3].z)));
+        square_put(into, at + 3u * pitch, vec4<Part>(vec4(b[0].w, b[1].w, b[2].w, b[3].w)));
     }
 }
 
@@ -121,7 +126,7 @@ fn main(
     // end prepare
     let at = product_batch(group.z);
     let first = product_tile(group.xy, groups.x, 4u * vec2(row_quads, column_quads));
-    let own = vec2(team / across * rows, team % across * columns);
+    let own = vec2(team / across * rows, team % across * columns) / side * k_squares;
     let end = (p.job.size.z + 3u) >> 2u;
     for (var i = lane; i < square; i += lanes) {
         sh_sums[shared_sums + i] = 0.0;
@@ -151,12 +156,12 @@ fn main(
             }
             // end next
             if team < down * across {
-                for (var d = 0u; d < depth; d += side) {
-                    let a = d * left_pitch + own.x;
-                    let b = right_begin + d * right_pitch + own.y;
+                for (var d = 0u; d < k_squares; d++) {
+                    let a = own.x + d;
+                    let b = left_squares + own.y + d;
                     // region step
-                    let a0 = coopLoad<Left>(&sh_parts[a], left_pitch);
-                    let b0 = coopLoadT<Right>(&sh_parts[b], right_pitch);
+                    let a0 = coopLoadT<Left>(&sh_parts[a][0], pitch);
+                    let b0 = coopLoad<Right>(&sh_parts[b][0], pitch);
                     s0 = coopMultiplyAdd(a0, b0, s0);
                     // end step
                 }

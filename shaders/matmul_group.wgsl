@@ -9,7 +9,8 @@
 // one place serves all loads of a turn: what differs between them is constant, and only the place
 // is clamped. `pad` and the odd quad at the end keep neighbouring lanes off one bank when they
 // walk along k. The quads of an invocation lie as far apart as there are lanes, so that neighbours
-// read and write neighbours.
+// read and write neighbours. Of bytes that are dense along k a factor is a word of four, and so is
+// what is counted as one of k.
 //
 // What compilers said of this, and of what else was tried: docs/measured/matmul.md.
 // Workgroup memory is written before it is read. Trips: turns, k / depth, and the chunks of k.
@@ -24,6 +25,7 @@ struct Job { // of a pass: sizes, where it begins, the result, strides of A and 
 
 // region types
 alias Quad = vec4<f32>;
+alias Factors = Quad;
 const rows = 4u;
 const quads = 1u;
 const lanes = 64u;
@@ -75,11 +77,11 @@ const turns = depth / turn;
 const row_turns = turns * row_pitch + 1u;
 const column_turns = turns * column_pitch + 1u;
 
-var<workgroup> sh_left: array<array<array<Quad, row_turns>, turn>, rows / 4u>;
-var<workgroup> sh_right: array<array<array<Quad, column_turns>, turn>, quads>;
+var<workgroup> sh_left: array<array<array<Factors, row_turns>, turn>, rows / 4u>;
+var<workgroup> sh_right: array<array<array<Factors, column_turns>, turn>, quads>;
 
 // Four of k, each with a quad of rows or columns.
-alias Block = array<Quad, 4>;
+alias Block = array<Factors, 4>;
 
 // region blocks
 fn left_place(block: u32) -> vec2<u32> { return vec2(block % row_quads, block / row_quads); }

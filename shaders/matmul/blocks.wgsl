@@ -3,8 +3,8 @@
 // columns.
 
 // region alone
-alias Quad = vec4<f32>;
-alias Block = array<Quad, 4>;
+alias Factors = vec4<f32>;
+alias Block = array<Factors, 4>;
 const k_quads = 4u;
 const row_quads = 8u;
 const column_quads = 8u;

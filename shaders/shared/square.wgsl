@@ -12,7 +12,7 @@ const across = 1u;
 const square = side * side;
 const shared_sums = down * across * square;
 
-var<workgroup> sh_parts: array<Part, 2u * square>;
+var<workgroup> sh_parts: array<array<Part, square>, 2>;
 var<workgroup> sh_sums: array<f32, shared_sums>;
 
 fn product_store(b: u32, row: u32, column: u32, x: Quad) {
@@ -20,11 +20,11 @@ fn product_store(b: u32, row: u32, column: u32, x: Quad) {
 }
 // end alone
 
-fn square_put(at: u32, x: vec4<Part>) {
-    sh_parts[at] = x.x;
-    sh_parts[at + 1u] = x.y;
-    sh_parts[at + 2u] = x.z;
-    sh_parts[at + 3u] = x.w;
+fn square_put(into: u32, at: u32, x: vec4<Part>) {
+    sh_parts[into][at] = x.x;
+    sh_parts[into][at + 1u] = x.y;
+    sh_parts[into][at + 2u] = x.z;
+    sh_parts[into][at + 3u] = x.w;
 }
 
 fn square_quad(i: u32) -> Quad {

@@ -66,7 +66,11 @@ impl AdapterInterface for Mac {
 
     fn features(&self) -> wgpu::Features {
         use wgpu::Features as F;
-        F::SHADER_F16 | F::SHADER_INT64 | F::SUBGROUP | F::MAPPABLE_PRIMARY_BUFFERS
+        F::SHADER_F16
+            | F::SHADER_INT64
+            | F::SUBGROUP
+            | F::MAPPABLE_PRIMARY_BUFFERS
+            | F::EXPERIMENTAL_COOPERATIVE_MATRIX
     }
 
     fn limits(&self) -> wgpu::Limits {
@@ -104,7 +108,16 @@ impl AdapterInterface for Mac {
     }
 
     fn cooperative_matrix_properties(&self) -> Vec<wgpu::CooperativeMatrixProperties> {
-        Vec::new()
+        use wgpu::CooperativeScalarType::{F16, F32};
+        let of = |ab_type, cr_type| wgpu::CooperativeMatrixProperties {
+            m_size: 8,
+            n_size: 8,
+            k_size: 8,
+            ab_type,
+            cr_type,
+            saturating_accumulation: false,
+        };
+        vec![of(F32, F32), of(F16, F16), of(F16, F32)]
     }
 }
 

@@ -91,6 +91,15 @@ impl Registers {
             _ => Self::Many,
         }
     }
+
+    /// For sums of integers whose products are the dots of bytes, one instruction for four: they
+    /// take what sums of floats do.
+    const fn of_dots(self) -> Self {
+        match self {
+            Self::Half => Self::Few,
+            other => other,
+        }
+    }
 }
 
 /// What a kernel may use.
@@ -109,6 +118,11 @@ pub(crate) struct Room {
 }
 
 impl Room {
+    /// The room for sums of dots of bytes.
+    pub(in crate::kernel) const fn of_dots(self) -> Self {
+        Self { registers: self.registers.of_dots(), ..self }
+    }
+
     /// The room on an adapter for sums in the compute type of `dtype`.
     pub(in crate::kernel) fn of(on: Rig<'_>, dtype: DType) -> Self {
         let Rig { caps, breadth, .. } = on;

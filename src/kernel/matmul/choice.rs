@@ -92,6 +92,12 @@ impl Question<'_> {
         let is_swapped = given.is_none() && prefers_swapped(processor, judged);
         let sides = if is_swapped { [b.t()?, a.t()?] } else { self.sides };
         let sides = view::folded(sides)?;
+        if let Processor::Gpu(room) = &mut processor
+            && let Some(bytes) = self.bytes()
+            && (0..2).all(|i| view::is_in_units(&sides[i], i, bytes.unit()))
+        {
+            *room = room.of_dots();
+        }
         let size = Size::of(sides[0].shape(), sides[1].shape());
         let near_k = match processor {
             // The side is what a batch is, which lies as it happens to.
@@ -141,8 +147,17 @@ impl Question<'_> {
         Ok(decision)
     }
 
+    /// Four products of bytes by one instruction, if both sides are bytes of one kind.
+    fn bytes(&self) -> Option<Packed> {
+        match self.dtypes {
+            [DType::I8, DType::I8] => Some(Packed::Bytes { signed: true }),
+            [DType::U8, DType::U8] => Some(Packed::Bytes { signed: false }),
+            _ => None,
+        }
+    }
+
     /// A CPU has wide loads for lanes that stand along k; a GPU has loads of bytes for every scheme
-    /// without tiles in workgroup memory.
+    /// of numbers.
     fn packed(&self, scheme: Scheme) -> Option<Packed> {
         let [dtype, other] = self.dtypes;
         if dtype != other {
@@ -151,8 +166,8 @@ impl Question<'_> {
         let target = self.on.target.of_products(self.on.caps);
         let form = Form::read(dtype, target, self.on.caps.has(Feature::ShaderF16));
         match (target, scheme) {
-            (Target::Gpu, Scheme::Registers | Scheme::Vector { .. }) if dtype.width() == 1 => {
-                Some(Packed::Bytes { signed: dtype == DType::I8 })
+            (Target::Gpu, Scheme::Registers | Scheme::Vector { .. } | Scheme::Group { .. }) => {
+                self.bytes()
             }
             (Target::Cpu64, Scheme::Vector { across: 1, .. }) if form.width() <= 4 => {
                 Some(Packed::Wide(form))

@@ -59,9 +59,10 @@ impl Decision {
         let parts = self.choice.passes.max(k.div_ceil(k_max)).max(1);
         let gpu = matches!(self.processor, Processor::Gpu(_));
         let may = parts > 1 && gpu && self.choice.variant.copied().is_none();
-        // What they leave of k is one pass.
+        // Whole loads, and what they leave of k is one pass.
+        let unit = self.packed.map_or(4, Packed::unit);
         let alike = |&each: &usize| may && each > 0 && k - parts * each <= k_max;
-        (parts, Some(k / parts / 4 * 4).filter(alike))
+        (parts, Some(k / parts / unit * unit).filter(alike))
     }
 
     /// The ranges of k of all passes, whole quads but for the last. Those that are alike lie the
@@ -132,10 +133,9 @@ impl Decision {
             Scheme::Sheets => [own[0], Along::Outer],
             _ => own,
         };
-        let packed = self.packed.filter(|packed| {
-            let unit = 4 * packed.quads() as usize;
-            (0..2).all(|i| view::is_in_units(&sides[i], i, unit))
-        });
+        let packed = self
+            .packed
+            .filter(|packed| (0..2).all(|i| view::is_in_units(&sides[i], i, packed.unit())));
         if let Some(packed) = packed {
             let per = packed.quads() as usize;
             size[2] /= per;

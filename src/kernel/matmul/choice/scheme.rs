@@ -176,9 +176,10 @@ impl Variant {
                 side(self.rows / 4, self.lanes / across) + side(self.quads, across) + totals
             }
             Scheme::Vector { .. } => self.rows * self.quads * self.lanes,
-            // Counted as parts of 4 bytes, with the padding between rows.
+            // Counted as parts of 4 bytes, with the padding of rows, which adds half at most.
             Scheme::Cooperative { side, down, across, depth } => {
-                (depth * (rows + columns + 16) as u32 + (down * across + 1) * side * side) / 4
+                let parts = depth * (rows + columns) as u32 * 3 / 2;
+                (parts + (down * across + 1) * side * side) / 4
             }
         }
     }

@@ -244,10 +244,11 @@ fn tiles_in_workgroup_memory_take_what_the_text_declares() {
     };
     assert_eq!(group(false, [8, 2], 256, 16, 16), 592 + 592);
     assert_eq!(group(true, [4, 1], 64, 32, 16), 72 + 552 + 256);
-    // Stages of 64 rows and columns, padded, and a square of each subgroup and one of zeros.
+    // Stages of 64 rows and columns, whose squares of 16 by 16 have rows of 24, and a square of
+    // each subgroup and one of zeros.
     let scheme = Scheme::Cooperative { side: 16, down: 2, across: 2, depth: 32 };
     let squares = Variant { scheme, rows: 32, quads: 8, lanes: 128 };
-    assert_eq!(4 * squares.quads_shared(), 32 * (72 + 72) + 5 * 256);
+    assert_eq!(4 * squares.quads_shared(), (32 / 16) * (4 + 4) * 16 * 24 + 5 * 256);
 }
 
 /// Sums are the same for any number of rows: by one kernel on a GPU; on a software driver by
@@ -268,14 +269,18 @@ fn a_choice_for_any_rows_is_made_for_those_that_stand_for_them() {
     assert!(sizes.map(any).iter().all(|of| of.variant.scheme == Scheme::Registers));
 }
 
-/// A decision on lavapipe, about f32 as it is stored or transposed.
-fn decided(by: Chooser, dims: [[usize; 2]; 2], transposed: [bool; 2]) -> Decision {
-    let side = |i: usize| {
+/// Both sides, as they are stored or transposed.
+fn sides(dims: [[usize; 2]; 2], transposed: [bool; 2]) -> [Layout; 2] {
+    [0, 1].map(|i| {
         let [rows, columns] = dims[i];
         let dense = |dims: [usize; 2]| Layout::dense(Shape::new(dims).unwrap());
         if transposed[i] { dense([columns, rows]).t().unwrap() } else { dense(dims[i]) }
-    };
-    let (caps, sides) = (fixtures::lavapipe(), [side(0), side(1)]);
+    })
+}
+
+/// A decision on lavapipe, about f32.
+fn decided(by: Chooser, dims: [[usize; 2]; 2], transposed: [bool; 2]) -> Decision {
+    let (caps, sides) = (fixtures::lavapipe(), sides(dims, transposed));
     let (dtypes, result) = ([DType::F32; 2], DType::F32);
     let on = Rig::on_paper(Target::Cpu64, &caps);
     Question { on, sides, dtypes, result, by }.decide().unwrap()
@@ -300,6 +305,33 @@ fn a_decision_says_how_the_sides_are_read() {
     let foreign = Chooser::Asker(Choice { variant, ..asked });
     let other = decided(foreign, [[64, 64], [64, 64]], [false, false]).choice;
     assert!(matches!(other.because, Because::Best { .. }), "{other}");
+}
+
+/// Four products to an instruction leave Intel's registers what sums of floats leave them; others
+/// are put together from parts there.
+#[test]
+fn bytes_that_lie_along_k_are_multiplied_by_fours() {
+    let mut caps = fixtures::nvidia_vulkan();
+    (caps.identity.vendor, caps.limits.subgroup_min) = (0x8086, 8);
+    let (on, by) = (Rig::on_paper(Target::Gpu, &caps), Chooser::Tables);
+    let small = "workgroup tiles of 64 x 64 by 16, lean, 256 lanes";
+    let large = "workgroup tiles of 128 x 64 by 16, lean, 256 lanes";
+    for (dtypes, k, turned, want, packs) in [
+        ([DType::I8; 2], 1024, true, large, Some(true)),
+        ([DType::U8; 2], 1024, true, large, Some(false)),
+        ([DType::I8; 2], 1024, false, small, Some(true)),
+        ([DType::I8; 2], 1004, true, small, Some(true)),
+        ([DType::I8, DType::U8], 1024, true, small, None),
+        ([DType::I16; 2], 1024, true, small, None),
+    ] {
+        let sides = sides([[4096, k], [k, 4096]], [false, turned]);
+        let Decision { choice, packed, .. } =
+            Question { on, sides, dtypes, result: DType::I32, by }.decide().unwrap();
+        let got = choice.to_string();
+        assert!(got.starts_with(want), "{dtypes:?}, k of {k}: {got}, not {want}");
+        let signed = packs.map(|signed| Packed::Bytes { signed });
+        assert_eq!(packed, signed, "{dtypes:?}");
+    }
 }
 
 /// A table may come from a device on the same adapter that was allowed more.

@@ -103,7 +103,7 @@ pub(crate) fn is_near_k(layout: &Layout, side: usize) -> bool {
 
 /// Whether an operand is dense along k, and everything in it falls on whole units of so many
 /// elements.
-pub(super) fn is_in_units(layout: &Layout, side: usize, unit: usize) -> bool {
+pub(in crate::kernel::matmul) fn is_in_units(layout: &Layout, side: usize, unit: usize) -> bool {
     let (dims, strides) = (layout.shape().dims(), layout.strides());
     let k = dims.len() - 1 - side;
     let whole = |axis: usize| {

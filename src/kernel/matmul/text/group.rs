@@ -1,10 +1,11 @@
 //! The text of a product by tiles in workgroup memory: what an invocation multiplies and stores.
 
 use super::job::MatmulJob;
+use super::packed::dot;
 use super::stage::{BLOCKS, Stage};
-use super::tile::{K_MAX, Tile};
+use super::tile::{K_MAX, Packed, Tile};
 use crate::dtype::DType;
-use crate::wgsl::lines::{consts, lane, put};
+use crate::wgsl::lines::{LANES, consts, lane, put};
 use crate::wgsl::source::source;
 use crate::wgsl::{Entry, Region};
 
@@ -89,6 +90,8 @@ impl Group {
         let Self { tile, lanes, across, depth, .. } = *self;
         let turn = ("turn", turn(depth));
         let mut text = tile.types(dtype);
+        let factors = if self.signed().is_some() { "vec4<u32>" } else { "Quad" };
+        put!(text, "alias Factors = {factors};");
         text += &consts([("lanes", lanes), ("across", across), ("depth", depth), turn]);
         if self.deep && self.lean {
             put!(text, "var<workgroup> sh_totals: array<array<Quad, lanes>, rows * quads>;");
@@ -105,6 +108,20 @@ impl Group {
         Stage { blocks, lanes, along, near_k, ragged, ahead: !lean }
     }
 
+    /// Whether the factors are words of four bytes, and if so, whether of signed ones.
+    const fn signed(&self) -> Option<bool> {
+        match self.tile.packed {
+            Some(Packed::Bytes { signed }) => Some(signed),
+            _ => None,
+        }
+    }
+
+    /// A factor of A by a quad of B.
+    fn product(&self, a: &str, b: &str) -> String {
+        let Some(signed) = self.signed() else { return format!("{a} * {b}") };
+        format!("Quad({})", LANES.map(|x| dot(signed, a, &format!("{b}.{x}"))).join(", "))
+    }
+
     /// Everything for a turn.
     fn step(&self) -> String {
         let Tile { rows, quads, .. } = self.tile;
@@ -117,7 +134,8 @@ impl Group {
                 put!(text, "let b{k}_{q} = sh_right[{q}][{k}][b];");
             }
             text.push_str(&self.tile.each(|r, q| {
-                format!("s{r}_{q} = s{r}_{q} + a{k}_{}.{} * b{k}_{q};", r / 4, lane(r))
+                let (a, b) = (format!("a{k}_{}.{}", r / 4, lane(r)), format!("b{k}_{q}"));
+                format!("s{r}_{q} = s{r}_{q} + {};", self.product(&a, &b))
             }));
         }
         text

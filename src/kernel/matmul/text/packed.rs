@@ -20,11 +20,17 @@ impl Packed {
                 .flat_map(|i| lanes().map(move |x| format!(" + {a}_{i}.{x} * {b}_{i}.{x}")))
                 .collect(),
             Self::Bytes { signed } => {
-                let dot = if signed { "dot4I8Packed" } else { "dot4U8Packed" };
-                lanes().map(|x| format!(" + {dot}({a}.{x}, {b}.{x})")).collect()
+                let each = |x| dot(signed, &format!("{a}.{x}"), &format!("{b}.{x}"));
+                lanes().map(|x| format!(" + {}", each(x))).collect()
             }
         }
     }
+}
+
+/// The products of two words of four bytes each, added up.
+pub(super) fn dot(signed: bool, a: &str, b: &str) -> String {
+    let function = if signed { "dot4I8Packed" } else { "dot4U8Packed" };
+    format!("{function}({a}, {b})")
 }
 
 /// Quad `i` of what was loaded under this name.

@@ -41,6 +41,13 @@ pub struct Squares {
     pub near_k: [bool; 2],
 }
 
+/// From one row of a square to the next, in elements of this dtype: 16 bytes divide it. Rows of 16
+/// bytes lie side by side; longer ones are apart by 16 more, so that neighbours meet other banks.
+fn pitch(side: u32, dtype: DType) -> u32 {
+    let sixteen_bytes = 16 / dtype.width() as u32;
+    if side > sixteen_bytes { side + sixteen_bytes } else { side }
+}
+
 impl Squares {
     /// The regions of `matmul_cooperative.wgsl` for operands of this dtype, f16 or f32.
     #[must_use]
@@ -50,13 +57,15 @@ impl Squares {
             DType::F16 => ("f16", Needs::COOPERATIVE.union(Needs::F16)),
             _ => (Kind::F32.name(), Needs::COOPERATIVE),
         };
+        let pitch = pitch(side, dtype);
         let (rows, columns) = (tile.rows, 4 * tile.quads);
         let of = |part, role| format!("coop_mat{side}x{side}<{part}, {role}>");
         let types = format!(
             "alias Part = {part};\nalias Left = {};\nalias Right = {};\nalias Sum = {};\n\
              const side = {side}u;\nconst rows = {rows}u;\nconst columns = {columns}u;\n\
              const down = {down}u; // subgroups\nconst across = {across}u;\n\
-             const lanes = {lanes}u;\nconst depth = {depth}u;\n",
+             const lanes = {lanes}u;\nconst depth = {depth}u;\n\
+             const pitch = {pitch}u;\n",
             of(part, 'A'),
             of(part, 'B'),
             of("f32", 'C'),
@@ -109,11 +118,11 @@ impl Squares {
         let (side, mut text) = (self.side, String::new());
         let [down, across] = [self.tile.rows / side, 4 * self.tile.quads / side];
         for i in 0..down {
-            let load = format!("coopLoad<Left>(&sh_parts[a + {}u], left_pitch)", i * side);
+            let load = format!("coopLoadT<Left>(&sh_parts[a + {i}u * k_squares][0], pitch)");
             put!(text, "let a{i} = {load};");
         }
         for j in 0..across {
-            let load = format!("coopLoadT<Right>(&sh_parts[b + {}u], right_pitch)", j * side);
+            let load = format!("coopLoad<Right>(&sh_parts[b + {j}u * k_squares][0], pitch)");
             put!(text, "let b{j} = {load};");
             for i in 0..down {
                 let s = format!("s{}", i * across + j);
@@ -136,5 +145,17 @@ impl Squares {
             put!(text, "workgroupBarrier();");
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pitch;
+    use crate::dtype::DType;
+
+    #[test]
+    fn rows_of_a_square_are_apart_by_whole_16_bytes() {
+        let of = |side| [DType::F16, DType::F32].map(|dtype| pitch(side, dtype));
+        assert_eq!([of(8), of(16)], [[8, 12], [24, 20]]);
     }
 }

@@ -122,7 +122,7 @@ impl Stage {
         }
         let quad = if self.ragged { "min(place.y, (p.job.size.z - 1u) >> 2u)" } else { "place.y" };
         let kept = |value: String, inside: &str| match self.ragged {
-            true => format!("select(Quad(), {value}, {inside})"),
+            true => format!("select(Factors(), {value}, {inside})"),
             false => value,
         };
         let names = ["a", "b", "c", "d"];
@@ -135,7 +135,7 @@ impl Stage {
                     put!(text, "let {name} = {value};");
                 }
                 let turned = |i| names.map(|n| format!("{n}.{}", lane(i))).join(", ");
-                let rows: Vec<_> = (0..4).map(|i| format!("Quad({})", turned(i))).collect();
+                let rows: Vec<_> = (0..4).map(|i| format!("Factors({})", turned(i))).collect();
                 put!(text, "return Block({});", rows.join(", "));
             }
             Along::Outer | Along::Neither => {
@@ -148,7 +148,7 @@ impl Stage {
                     let first = format!("at + {outers} * p.job.step.{outer_step}");
                     put!(text, "let o = {first};");
                     let one = |i, c| format!("{head}(o.{c} + e.{i}).x");
-                    Box::new(move |i| format!("Quad({})", LANES.map(|c| one(i, c)).join(", ")))
+                    Box::new(move |i| format!("Factors({})", LANES.map(|c| one(i, c)).join(", ")))
                 };
                 for (i, name) in names.iter().enumerate() {
                     let i = lane(i as u32);

@@ -48,6 +48,12 @@ impl Packed {
         }
     }
 
+    /// Elements in a load.
+    #[must_use]
+    pub const fn unit(self) -> usize {
+        4 * self.quads() as usize
+    }
+
     /// The dtype that operands are read as: a load is a quad of it.
     #[must_use]
     pub const fn dtype(self) -> DType {

@@ -334,13 +334,17 @@ async fn dots(ctx: &Ctx, dtype: DType) -> Outcome {
     let pair = Pair::new(&device, dtype, elements.collect(), &[POOL]).await?;
     let pool = Pool { pair, dtype, random, lies: ALL };
     let bytes = pool.bytes();
-    let few: [fn(&Tensor, &Tensor) -> wharf::Result<Tensor>; 4] = [
+    let few: [fn(&Tensor, &Tensor) -> wharf::Result<Tensor>; 7] = [
         |a, b| a.matmul(b),
         |a, b| Rung::Vector([4, 1, 64, 1, 1]).product(a, b),
         |a, b| Rung::Vector([1, 1, 64, 16, 2]).product(a, b),
+        |a, b| Rung::Group([4, 1, 64, 8, 16, 1]).product(a, b),
+        |a, b| Rung::Group([4, 2, 32, 8, 8, 3]).product(a, b),
+        |a, b| Rung::Lean([4, 1, 64, 32, 16, 1]).product(a, b),
         |a, b| By::Tile([8, 1, 64, 1]).product(a, b),
     ];
-    for [m, n, k] in [[1, 5, 16], [3, 8, 48], [9, 33, 400], [2, 7, 50], [4, 4, 3]] {
+    let shapes = [[1, 5, 16], [3, 8, 48], [9, 33, 400], [37, 40, 560], [2, 7, 50], [4, 4, 3]];
+    for [m, n, k] in shapes {
         for first in [[0, 0], [5008, 6400], [5004, 6400], [5008, 6401]] {
             let side = |rows: usize, first: usize| {
                 let flat = pool.pair.tensor.slice(0, first..first + rows * k);
