@@ -440,6 +440,48 @@ fn functions(all: &mut Vec<Sample>) {
     }
 }
 
+/// A layer of whole models: the encoder of `examples/embed`, and a decoder that is given one token.
+fn models(all: &mut Vec<Sample>) {
+    let f32 = DType::F32;
+    let operands: [(DType, &[usize]); 5] = [
+        (f32, &[1, 128, 384]),
+        (f32, &[384, 384]),
+        (f32, &[1536, 384]),
+        (f32, &[384, 1536]),
+        (f32, &[384]),
+    ];
+    all.push(sample("model: a layer of an encoder", &operands, |_, t| {
+        let (x, bias) = (&t[0], Some(&t[4]));
+        let heads = |x: Tensor| x.reshape([1, 128, 12, 32])?.permute([0, 2, 1, 3]);
+        let query = heads(x.linear(&t[1], bias)?)?;
+        let seen = query.attention(&query, &query, &Attention::new())?;
+        let seen = seen.permute([0, 2, 1, 3])?.contiguous()?.reshape([1, 128, 384])?;
+        let x = (seen.linear(&t[1], bias)? + x)?.layer_norm(2, bias, bias, 1e-12)?;
+        let wide = x.linear(&t[2], None)?.gelu()?;
+        (wide.linear(&t[3], bias)? + &x)?.layer_norm(2, bias, bias, 1e-12)
+    }));
+    let half = DType::F16;
+    let operands: [(DType, &[usize]); 7] = [
+        (half, &[1, 1, 2048]),
+        (half, &[2048, 2048]),
+        (half, &[8192, 2048]),
+        (half, &[2048, 8192]),
+        (half, &[2048]),
+        (half, &[1, 8, 1024, 64]),
+        (half, &[1, 32]),
+    ];
+    all.push(sample("model: a layer of a decoder", &operands, |_, t| {
+        let (x, norm, past) = (&t[0], Some(&t[4]), &t[5]);
+        let near = x.rms_norm(2, norm, 1e-5)?;
+        let query = near.linear(&t[1], None)?.reshape([1, 32, 1, 64])?.rope(&t[6], &t[6])?;
+        let seen = query.attention(past, past, &Attention::new())?.reshape([1, 1, 2048])?;
+        let x = (seen.linear(&t[1], None)? + x)?;
+        let near = x.rms_norm(2, norm, 1e-5)?;
+        let wide = (near.linear(&t[2], None)?.silu()? * near.linear(&t[2], None)?)?;
+        wide.linear(&t[3], None)? + x
+    }));
+}
+
 /// What moves elements about by other elements, or by places.
 fn moves(all: &mut Vec<Sample>) {
     type Make = fn(&[Tensor]) -> Result<Tensor>;
@@ -525,6 +567,7 @@ fn main() -> Result<()> {
     images(&mut all);
     walks(&mut all);
     norms(&mut all);
+    models(&mut all);
     folds(&mut all);
     functions(&mut all);
     moves(&mut all);

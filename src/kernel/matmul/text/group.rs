@@ -90,7 +90,8 @@ impl Group {
         let Self { tile, lanes, across, depth, .. } = *self;
         let turn = ("turn", turn(depth));
         let mut text = tile.types(dtype);
-        let factors = if self.signed().is_some() { "vec4<u32>" } else { "Quad" };
+        // One name for one type: FXC is given the zeros of each, which are called alike.
+        let factors = if self.signed() == Some(true) { "vec4<u32>" } else { "Quad" };
         put!(text, "alias Factors = {factors};");
         text += &consts([("lanes", lanes), ("across", across), ("depth", depth), turn]);
         if self.deep && self.lean {
