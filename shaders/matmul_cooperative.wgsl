@@ -1,13 +1,13 @@
 // Matmul by cooperative matrices: C[m, n] = sum over k of A[m, k] B[k, n].
 //
 // A workgroup computes a tile of C in stages along k, as matmul_group.wgsl does: whatever strides
-// and edges the operands have, they end in workgroup memory. From there a subgroup loads squares of
-// `side` by `side` and multiplies them as one; it sums `rows` by `columns`. A square is an array of
-// its own, with k along its rows: what a lane holds of it lies together, at a place that compilers
-// see to be aligned. After a chunk of k the
-// sums go through workgroup memory, square by square, to the lanes, which add the chunks and store:
-// which lane holds what of a matrix is up to the driver. So is the size of a subgroup: there are at
-// least down * across of them, and others, if they are smaller, only help fetching.
+// and edges the operands have, they end in workgroup memory. From there a subgroup loads squares
+// of `side` by `side` and multiplies them as one; it sums `rows` by `columns`. A square is an
+// array of its own, with k along its rows: what a lane holds of it lies together, at a place that
+// compilers see to be aligned. After a chunk of k the sums go through workgroup memory, square by
+// square, to the lanes, which add the chunks and store: which lane holds what of a matrix is up to
+// the driver. So is the size of a subgroup: there are at least down * across of them, and others,
+// if they are smaller, only help fetching.
 //
 // Workgroup memory is written before it is read. Trips: k / 4, k / side, the chunks of k, squares.
 // The regions are what the generator writes for a tile; as it lies here a tile has 8 by 8.

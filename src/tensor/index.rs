@@ -183,7 +183,11 @@ impl Tensor {
             return Err(TensorCause::Index { what, dtype }.into());
         }
         let shape = *self.shape();
-        index_space(shape.elements()).map_err(|error| error.during(what))?;
+        // The greatest word is the mark of an index that is none. An axis that is broadcast may be
+        // longer than what there is of it in memory.
+        for count in [shape.elements(), bound] {
+            index_space(count).map_err(|error| error.during(what))?;
+        }
         let explain = move |hit| FaultCause::Index { what, of, shape, bound, hit }.into();
         let expr = Expr::checked_index(dtype, bound);
         let named = Task::of(what, expr.clone());

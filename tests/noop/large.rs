@@ -180,3 +180,19 @@ fn a_product_of_rows_as_long_has_a_result_or_an_error_with_both_numbers() {
     let (_, wrong) = tried(&small(), of, DType::F32, (1 << 32) + 1);
     assert!(wrong.is_empty(), "{wrong:?}");
 }
+
+/// The greatest word stands for a place that is none, so an axis may not have it, not even one
+/// that is a single element in memory.
+#[test]
+fn an_axis_of_every_word_has_no_places() {
+    let device = small();
+    let picked = |length: usize| {
+        let one = device.ones((), DType::F32)?.broadcast_to([length])?;
+        one.index_select(0, &device.zeros([3], DType::U32)?)
+    };
+    picked(u32::MAX as usize - 3).expect("the longest axis");
+    for length in [u32::MAX as usize - 2, 1 << 32, 5_000_000_000] {
+        let error = picked(length).expect_err("too long an axis").to_string();
+        assert!(error.contains(&length.to_string()) && error.contains("4294967292"), "{error}");
+    }
+}

@@ -111,8 +111,9 @@ pub(crate) struct Room {
     pub(in crate::kernel) registers: Registers,
     /// How broad the GPU is.
     pub(in crate::kernel) breadth: Breadth,
-    /// Bytes of a sum's element.
-    pub(in crate::kernel) width: u64,
+    /// Bytes of a factor that is multiplied as it is stored, and of a sum.
+    pub(in crate::kernel) factor: u32,
+    pub(in crate::kernel) sum: u32,
     /// For factors of the result's dtype.
     pub(in crate::kernel) teams: Option<Teams>,
 }
@@ -127,15 +128,17 @@ impl Room {
     pub(in crate::kernel) fn of(on: Rig<'_>, dtype: DType) -> Self {
         let Rig { caps, breadth, .. } = on;
         let limits = &caps.limits;
-        let width = dtype.width().max(4) as u64;
+        let factor = dtype.width() as u32;
+        let sum = factor.max(4);
         Self {
             lanes_max: limits.invocations_max.min(limits.group_x_max),
             bytes_max: limits.group_storage_bytes_max,
             // Subgroups of other widths would be a capability of their own.
-            subgroups: subgroups::run_on(caps) && width == 4,
+            subgroups: subgroups::run_on(caps) && sum == 4,
             registers: Registers::of(caps, dtype),
             breadth,
-            width,
+            factor,
+            sum,
             teams: Teams::of(caps, dtype),
         }
     }

@@ -93,7 +93,7 @@ impl Question<'_> {
         let sides = if is_swapped { [b.t()?, a.t()?] } else { self.sides };
         let sides = view::folded(sides)?;
         if let Processor::Gpu(room) = &mut processor
-            && let Some(bytes) = self.bytes()
+            && let Some(bytes) = Packed::of_bytes(self.dtypes)
             && (0..2).all(|i| view::is_in_units(&sides[i], i, bytes.unit()))
         {
             *room = room.of_dots();
@@ -147,15 +147,6 @@ impl Question<'_> {
         Ok(decision)
     }
 
-    /// Four products of bytes by one instruction, if both sides are bytes of one kind.
-    fn bytes(&self) -> Option<Packed> {
-        match self.dtypes {
-            [DType::I8, DType::I8] => Some(Packed::Bytes { signed: true }),
-            [DType::U8, DType::U8] => Some(Packed::Bytes { signed: false }),
-            _ => None,
-        }
-    }
-
     /// A CPU has wide loads for lanes that stand along k; a GPU has loads of bytes for every scheme
     /// of numbers.
     fn packed(&self, scheme: Scheme) -> Option<Packed> {
@@ -167,7 +158,7 @@ impl Question<'_> {
         let form = Form::read(dtype, target, self.on.caps.has(Feature::ShaderF16));
         match (target, scheme) {
             (Target::Gpu, Scheme::Registers | Scheme::Vector { .. } | Scheme::Group { .. }) => {
-                self.bytes()
+                Packed::of_bytes(self.dtypes)
             }
             (Target::Cpu64, Scheme::Vector { across: 1, .. }) if form.width() <= 4 => {
                 Some(Packed::Wide(form))

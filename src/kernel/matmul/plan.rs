@@ -52,6 +52,11 @@ impl Decision {
         variant.k_max().min((segment / each / 4 * 4).max(4))
     }
 
+    /// Whether both sides are read by whole loads along k, where no part of them begins within one.
+    fn is_packed(&self, packed: Packed) -> bool {
+        (0..2).all(|i| view::is_in_units(&self.sides[i], i, packed.unit()))
+    }
+
     /// In how many parts k is cut, and how long those are that are alike, in whole quads, if there
     /// are several: on a GPU, but of what is copied.
     fn parts(&self, segment: usize) -> (usize, Option<usize>) {
@@ -60,7 +65,7 @@ impl Decision {
         let gpu = matches!(self.processor, Processor::Gpu(_));
         let may = parts > 1 && gpu && self.choice.variant.copied().is_none();
         // Whole loads, and what they leave of k is one pass.
-        let unit = self.packed.map_or(4, Packed::unit);
+        let unit = self.packed.filter(|&packed| self.is_packed(packed)).map_or(4, Packed::unit);
         let alike = |&each: &usize| may && each > 0 && k - parts * each <= k_max;
         (parts, Some(k / parts / unit * unit).filter(alike))
     }

@@ -39,7 +39,8 @@ impl Tensor {
         let result = [&dims[..first], &taps.result[3 - D..]].concat();
         let shape = Shape::new(result)?;
         let most = shape.elements().max(self.shape().elements());
-        if shape.is_empty() || most > segment || !windows::takes(&taps, size) {
+        let nothing = shape.is_empty() || self.shape().is_empty();
+        if nothing || most > segment || !windows::takes(&taps, size) {
             return Ok(None);
         }
         let lead =

@@ -118,7 +118,7 @@ impl Room {
     }
 
     pub(super) fn takes(&self, variant: &Variant) -> bool {
-        let bytes = u64::from(variant.quads_shared()) * 4 * self.width;
+        let bytes = u64::from(variant.bytes_shared([self.factor, self.sum]));
         u64::from(variant.lanes) <= self.lanes_max && bytes <= self.bytes_max
     }
 }

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use crate::kernel::matmul::text::group;
 use crate::kernel::matmul::text::tile::{K_MAX, STRIP_K_MAX};
+use crate::kernel::matmul::text::{group, squares};
 use crate::shape::Shape;
 use crate::wgsl::grid::GROUPS_MAX;
 
@@ -163,10 +163,10 @@ impl Variant {
         if let Scheme::Strips = self.scheme { STRIP_K_MAX as usize } else { K_MAX as usize }
     }
 
-    /// Quads of workgroup memory.
-    pub(super) fn quads_shared(&self) -> u32 {
+    /// Bytes of workgroup memory, where a factor and a sum have so many.
+    pub(super) fn bytes_shared(&self, [factor, sum]: [u32; 2]) -> u32 {
         let [rows, columns] = self.tile();
-        match self.scheme {
+        let quads = match self.scheme {
             Scheme::Registers | Scheme::Strips | Scheme::Fused | Scheme::Sheets => 0,
             Scheme::Group { across, depth, lean } => {
                 // With the padding of each turn's rows, and of the turns.
@@ -176,12 +176,12 @@ impl Variant {
                 side(self.rows / 4, self.lanes / across) + side(self.quads, across) + totals
             }
             Scheme::Vector { .. } => self.rows * self.quads * self.lanes,
-            // Counted as parts of 4 bytes, with the padding of rows, which adds half at most.
             Scheme::Cooperative { side, down, across, depth } => {
-                let parts = depth * (rows + columns) as u32 * 3 / 2;
-                (parts + (down * across + 1) * side * side) / 4
+                let parts = (rows + columns) as u32 * depth / side * squares::pitch(side, factor);
+                return parts * factor + (down * across + 1) * side * side * sum;
             }
-        }
+        };
+        4 * quads * sum
     }
 
     /// Which part of the lanes that stand along k have a quad of it in every round.

@@ -240,7 +240,7 @@ fn lesser_machines_get_what_fits() {
 fn tiles_in_workgroup_memory_take_what_the_text_declares() {
     let group = |lean, [rows, quads]: [u32; 2], lanes, across, depth| {
         let scheme = Scheme::Group { across, depth, lean };
-        Variant { scheme, rows, quads, lanes }.quads_shared()
+        Variant { scheme, rows, quads, lanes }.bytes_shared([4, 4]) / 16
     };
     assert_eq!(group(false, [8, 2], 256, 16, 16), 592 + 592);
     assert_eq!(group(true, [4, 1], 64, 32, 16), 72 + 552 + 256);
@@ -248,7 +248,7 @@ fn tiles_in_workgroup_memory_take_what_the_text_declares() {
     // each subgroup and one of zeros.
     let scheme = Scheme::Cooperative { side: 16, down: 2, across: 2, depth: 32 };
     let squares = Variant { scheme, rows: 32, quads: 8, lanes: 128 };
-    assert_eq!(4 * squares.quads_shared(), (32 / 16) * (4 + 4) * 16 * 24 + 5 * 256);
+    assert_eq!(squares.bytes_shared([2, 4]), (32 / 16) * (4 + 4) * 16 * 24 * 2 + 5 * 256 * 4);
 }
 
 /// Sums are the same for any number of rows: by one kernel on a GPU; on a software driver by
@@ -331,6 +331,19 @@ fn bytes_that_lie_along_k_are_multiplied_by_fours() {
         assert!(got.starts_with(want), "{dtypes:?}, k of {k}: {got}, not {want}");
         let signed = packs.map(|signed| Packed::Bytes { signed });
         assert_eq!(packed, signed, "{dtypes:?}");
+    }
+    // Parts of k are whole loads of sixteen where both sides are read by them, and else quads.
+    let three = Choice::parse("group 8 deep 16 sums 4x4 lanes 64 passes 3").unwrap();
+    for (k, turned, want) in [
+        (560, true, vec![0..176, 176..352, 352..528, 528..560]),
+        (560, false, vec![0..184, 184..368, 368..552, 552..560]),
+        (40, true, vec![0..12, 12..24, 24..36, 36..40]),
+        (32, true, vec![0..12, 12..24, 24..32]),
+    ] {
+        let (dtypes, by) = ([DType::I8; 2], Chooser::Asker(three));
+        let sides = sides([[8, k], [k, 8]], [false, turned]);
+        let decision = Question { on, sides, dtypes, result: DType::I32, by }.decide().unwrap();
+        assert_eq!(decision.ranges(1 << 20), want, "k of {k}");
     }
 }
 

@@ -6,6 +6,7 @@ use super::scheme::{Because, Choice, Scheme, Size, Variant};
 use crate::dtype::DType;
 use crate::kernel::choice::processor::Processor;
 use crate::kernel::choice::size::SizeText;
+use crate::kernel::matmul::text::tile::Packed;
 use crate::layout::Layout;
 use crate::wgsl::rig::Rig;
 
@@ -67,8 +68,16 @@ impl ProductSize {
 
     /// What is worth timing.
     pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<Choice> {
-        let processor = Processor::of(on, self.dtype);
-        let Self { batch, m, n, k, transposed, .. } = *self;
+        let Self { batch, m, n, k, dtype, transposed } = *self;
+        let mut processor = Processor::of(on, dtype);
+        // Sides of such lengths are read by dots, but where a view begins within one.
+        if let Processor::Gpu(room) = &mut processor
+            && let Some(bytes) = Packed::of_bytes([dtype; 2])
+            && transposed
+            && k.is_multiple_of(bytes.unit())
+        {
+            *room = room.of_dots();
+        }
         super::candidates(processor, Size { batch, m, n, k }, transposed)
     }
 }

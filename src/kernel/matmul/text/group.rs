@@ -29,7 +29,7 @@ pub struct Group {
     pub lanes: u32,
     /// Invocations along the columns.
     pub across: u32,
-    /// How much of k a stage has: 8, 16 or 32.
+    /// How much of k a stage has: 8, 16 or 32; so many words of four bytes where those are factors.
     pub depth: u32,
     /// Whether neighbouring lanes walk along k of A and of B; otherwise along the other axis.
     pub near_k: [bool; 2],

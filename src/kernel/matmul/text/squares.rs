@@ -41,10 +41,10 @@ pub struct Squares {
     pub near_k: [bool; 2],
 }
 
-/// From one row of a square to the next, in elements of this dtype: 16 bytes divide it. Rows of 16
-/// bytes lie side by side; longer ones are apart by 16 more, so that neighbours meet other banks.
-fn pitch(side: u32, dtype: DType) -> u32 {
-    let sixteen_bytes = 16 / dtype.width() as u32;
+/// From one row of a square to the next, in elements of so many bytes: 16 bytes divide it. Rows
+/// of 16 bytes lie side by side; longer ones lie 16 more apart, for neighbours in other banks.
+pub(crate) const fn pitch(side: u32, width: u32) -> u32 {
+    let sixteen_bytes = 16 / width;
     if side > sixteen_bytes { side + sixteen_bytes } else { side }
 }
 
@@ -57,7 +57,7 @@ impl Squares {
             DType::F16 => ("f16", Needs::COOPERATIVE.union(Needs::F16)),
             _ => (Kind::F32.name(), Needs::COOPERATIVE),
         };
-        let pitch = pitch(side, dtype);
+        let pitch = pitch(side, dtype.width() as u32);
         let (rows, columns) = (tile.rows, 4 * tile.quads);
         let of = |part, role| format!("coop_mat{side}x{side}<{part}, {role}>");
         let types = format!(
@@ -151,11 +151,10 @@ impl Squares {
 #[cfg(test)]
 mod tests {
     use super::pitch;
-    use crate::dtype::DType;
 
     #[test]
     fn rows_of_a_square_are_apart_by_whole_16_bytes() {
-        let of = |side| [DType::F16, DType::F32].map(|dtype| pitch(side, dtype));
+        let of = |side| [2, 4].map(|width| pitch(side, width));
         assert_eq!([of(8), of(16)], [[8, 12], [24, 20]]);
     }
 }

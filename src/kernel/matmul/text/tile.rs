@@ -39,6 +39,15 @@ pub enum Packed {
 }
 
 impl Packed {
+    /// Four products of bytes by one instruction, if both sides are bytes of one kind.
+    pub(crate) const fn of_bytes(sides: [DType; 2]) -> Option<Self> {
+        match sides {
+            [DType::I8, DType::I8] => Some(Self::Bytes { signed: true }),
+            [DType::U8, DType::U8] => Some(Self::Bytes { signed: false }),
+            _ => None,
+        }
+    }
+
     /// Quads of elements in a load.
     #[must_use]
     pub const fn quads(self) -> u32 {

@@ -358,6 +358,22 @@ async fn dots(ctx: &Ctx, dtype: DType) -> Outcome {
             }
         }
     }
+    // Batches one step apart, and of several steps.
+    let [first, second] = [[4, 9, 80], [4, 33, 80]].map(|dims: [usize; 3]| {
+        let flat = pool.pair.tensor.slice(0, 5008..5008 + dims.iter().product::<usize>());
+        flat.and_then(|t| t.reshape(dims)).map_err(show)
+    });
+    let (a, b) = (first?, second?.t().map_err(show)?);
+    let parted = |t: &Tensor| t.reshape([2, 2, t.shape().dims()[1], t.shape().dims()[2]]);
+    let spread = parted(&a).and_then(|t| t.permute([1, 0, 2, 3])).map_err(show)?;
+    let whole = b.t().and_then(|b| parted(&b)?.t()).map_err(show)?;
+    for (i, product) in few.iter().enumerate() {
+        for (a, b) in [(&a, &b), (&spread, &whole)] {
+            let got = product(a, b).map_err(show)?;
+            let place = |e| format!("batches of {:?} by {i}: {e}", a.shape());
+            pool.check(&bytes, [a, b], &got).await.map_err(place)?;
+        }
+    }
     Ok(())
 }
 
