@@ -52,9 +52,10 @@ impl Decision {
         variant.k_max().min((segment / each / 4 * 4).max(4))
     }
 
-    /// Whether both sides are read by whole loads along k, where no part of them begins within one.
-    fn is_packed(&self, packed: Packed) -> bool {
-        (0..2).all(|i| view::is_in_units(&self.sides[i], i, packed.unit()))
+    /// How several quads of these sides are loaded at a time, if they lie in whole loads along k.
+    fn packed_in(&self, sides: &[Layout; 2]) -> Option<Packed> {
+        let whole = |by: &Packed| (0..2).all(|i| view::is_in_units(&sides[i], i, by.unit()));
+        self.packed.filter(whole)
     }
 
     /// In how many parts k is cut, and how long those are that are alike, in whole quads, if there
@@ -65,7 +66,7 @@ impl Decision {
         let gpu = matches!(self.processor, Processor::Gpu(_));
         let may = parts > 1 && gpu && self.choice.variant.copied().is_none();
         // Whole loads, and what they leave of k is one pass.
-        let unit = self.packed.filter(|&packed| self.is_packed(packed)).map_or(4, Packed::unit);
+        let unit = self.packed_in(&self.sides).map_or(4, Packed::unit);
         let alike = |&each: &usize| may && each > 0 && k - parts * each <= k_max;
         (parts, Some(k / parts / unit * unit).filter(alike))
     }
@@ -138,9 +139,7 @@ impl Decision {
             Scheme::Sheets => [own[0], Along::Outer],
             _ => own,
         };
-        let packed = self
-            .packed
-            .filter(|packed| (0..2).all(|i| view::is_in_units(&sides[i], i, packed.unit())));
+        let packed = self.packed_in(&sides);
         if let Some(packed) = packed {
             let per = packed.quads() as usize;
             size[2] /= per;
