@@ -18,6 +18,7 @@ use super::reduce::computed;
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
 use crate::layout::Layout;
+use crate::op::Op;
 use crate::shape::Shape;
 
 /// The name of an axis: a letter, or a place under an ellipsis, counted from the last.
@@ -255,6 +256,8 @@ fn spelled(letters: &str, operands: &[&Tensor]) -> Result<(Vec<Labelled>, Vec<La
         let labels = labels(word, Some(x.shape()))?;
         if multiplies {
             computed_with("input", x.dtype())?;
+            // By whatever letters: some would be products of matrices, some sums beside them.
+            Op::Mul.result(&[x.dtype(); 2])?;
             let (what, left, right) = ("operands", operands[0].dtype(), x.dtype());
             if left != right {
                 return Err(TensorCause::Dtypes { what, left, right }.into());

@@ -5,7 +5,7 @@ use super::cause::{TensorCause, computed_with, float};
 use super::reduce::{computed, computed_wrapping};
 use crate::engine::site::asked;
 use crate::error::{Error, Result, causes};
-use crate::op::Refusal;
+use crate::op::{Op, Refusal};
 use crate::shape::cause::ShapeCause;
 use crate::shape::{Axis, Shape};
 
@@ -71,6 +71,7 @@ impl Tensor {
         }
         let product = || {
             computed_with("input", left)?;
+            Op::Mul.result(&[left; 2])?;
             let shape = self.shape().broadcast(other.shape())?;
             let (axis, _) = shape.find(axis)?;
             let wide = computed_wrapping(left);

@@ -331,3 +331,22 @@ fn heads_are_counted_in_fours() {
         mended: long(256, 256),
     }]);
 }
+
+/// By whatever letters: some are products of matrices, some sums of products beside each other.
+#[test]
+fn bools_are_not_multiplied() {
+    let device = capable();
+    let ones = |shape: &[usize]| device.ones(shape, DType::Bool).unwrap();
+    let (list, square) = (ones(&[3]), ones(&[3, 3]));
+    let of = |letters: &str, x: &Tensor| Tensor::einsum(letters, &[x, x]);
+    for product in [
+        of("i,i->", &list),
+        of("i,i->i", &list),
+        of("i,j->ij", &list),
+        of("ij,jk->ik", &square),
+        list.cross(0, &list),
+    ] {
+        let error = product.expect_err("bools are not multiplied").to_string();
+        assert!(error.contains("mul does not exist for bool"), "{error}");
+    }
+}
