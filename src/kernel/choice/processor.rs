@@ -32,6 +32,17 @@ pub(crate) enum Processor {
 }
 
 impl Processor {
+    /// Where products are the dots of bytes, one instruction for four: sums of them take the
+    /// registers that sums of floats do.
+    pub(crate) const fn of_dots(self) -> Self {
+        match self {
+            Self::Gpu(room) if matches!(room.registers, Registers::Half) => {
+                Self::Gpu(Room { registers: Registers::Few, ..room })
+            }
+            other => other,
+        }
+    }
+
     /// For products that are summed in the compute type of `dtype`.
     pub(crate) fn of(on: Rig<'_>, dtype: DType) -> Self {
         let Rig { target, caps, .. } = on;
@@ -91,15 +102,6 @@ impl Registers {
             _ => Self::Many,
         }
     }
-
-    /// For sums of integers whose products are the dots of bytes, one instruction for four: they
-    /// take what sums of floats do.
-    const fn of_dots(self) -> Self {
-        match self {
-            Self::Half => Self::Few,
-            other => other,
-        }
-    }
 }
 
 /// What a kernel may use.
@@ -119,11 +121,6 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// The room for sums of dots of bytes.
-    pub(in crate::kernel) const fn of_dots(self) -> Self {
-        Self { registers: self.registers.of_dots(), ..self }
-    }
-
     /// The room on an adapter for sums in the compute type of `dtype`.
     pub(in crate::kernel) fn of(on: Rig<'_>, dtype: DType) -> Self {
         let Rig { caps, breadth, .. } = on;

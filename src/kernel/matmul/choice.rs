@@ -92,11 +92,9 @@ impl Question<'_> {
         let is_swapped = given.is_none() && prefers_swapped(processor, judged);
         let sides = if is_swapped { [b.t()?, a.t()?] } else { self.sides };
         let sides = view::folded(sides)?;
-        if let Processor::Gpu(room) = &mut processor
-            && let Some(bytes) = Packed::of_bytes(self.dtypes)
-            && (0..2).all(|i| view::is_in_units(&sides[i], i, bytes.unit()))
-        {
-            *room = room.of_dots();
+        let dots = Packed::of_bytes(self.dtypes);
+        if dots.is_some_and(|bytes| view::are_in_units(&sides, bytes.unit())) {
+            processor = processor.of_dots();
         }
         let size = Size::of(sides[0].shape(), sides[1].shape());
         let near_k = match processor {

@@ -54,8 +54,7 @@ impl Decision {
 
     /// How several quads of these sides are loaded at a time, if they lie in whole loads along k.
     fn packed_in(&self, sides: &[Layout; 2]) -> Option<Packed> {
-        let whole = |by: &Packed| (0..2).all(|i| view::is_in_units(&sides[i], i, by.unit()));
-        self.packed.filter(whole)
+        self.packed.filter(|by| view::are_in_units(sides, by.unit()))
     }
 
     /// In how many parts k is cut, and how long those are that are alike, in whole quads, if there

@@ -69,15 +69,13 @@ impl ProductSize {
     /// What is worth timing.
     pub(crate) fn candidates(&self, on: Rig<'_>) -> Vec<Choice> {
         let Self { batch, m, n, k, dtype, transposed } = *self;
-        let mut processor = Processor::of(on, dtype);
+        let processor = Processor::of(on, dtype);
         // Sides of such lengths are read by dots, but where a view begins within one.
-        if let Processor::Gpu(room) = &mut processor
-            && let Some(bytes) = Packed::of_bytes([dtype; 2])
-            && transposed
-            && k.is_multiple_of(bytes.unit())
-        {
-            *room = room.of_dots();
-        }
+        let dots = Packed::of_bytes([dtype; 2]).filter(|_| transposed);
+        let processor = match dots.is_some_and(|bytes| k.is_multiple_of(bytes.unit())) {
+            true => processor.of_dots(),
+            false => processor,
+        };
         super::candidates(processor, Size { batch, m, n, k }, transposed)
     }
 }

@@ -103,7 +103,7 @@ pub(crate) fn is_near_k(layout: &Layout, side: usize) -> bool {
 
 /// Whether an operand is dense along k, and everything in it falls on whole units of so many
 /// elements.
-pub(in crate::kernel::matmul) fn is_in_units(layout: &Layout, side: usize, unit: usize) -> bool {
+fn is_in_units(layout: &Layout, side: usize, unit: usize) -> bool {
     let (dims, strides) = (layout.shape().dims(), layout.strides());
     let k = dims.len() - 1 - side;
     let whole = |axis: usize| {
@@ -113,6 +113,11 @@ pub(in crate::kernel::matmul) fn is_in_units(layout: &Layout, side: usize, unit:
         && dims[k].is_multiple_of(unit)
         && layout.offset().is_multiple_of(unit)
         && (0..dims.len()).all(whole)
+}
+
+/// Whether both sides are so.
+pub(in crate::kernel::matmul) fn are_in_units(sides: &[Layout; 2], unit: usize) -> bool {
+    (0..2).all(|i| is_in_units(&sides[i], i, unit))
 }
 
 /// The view with every `per` elements along k taken as a wider one.
